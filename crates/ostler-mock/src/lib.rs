@@ -1,0 +1,1 @@
+//! A scripted CDP server for tests.
