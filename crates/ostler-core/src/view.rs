@@ -1,0 +1,335 @@
+//! What the outside sees of a task: immutable, published after each batch of inputs.
+//!
+//! Whoever reads state holds an `Arc<TaskView>`; nobody waits for the browser or for a lock. Parts
+//! that did not change are shared with the view before, so publishing costs what changed.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId};
+use crate::time::Timestamp;
+
+/// The most entries of `frame_tree`, the top frame included.
+pub const MAX_FRAMES: usize = 30;
+/// The deepest OOPIF nesting that `frame_tree` shows.
+pub const MAX_OOPIF_DEPTH: usize = 2;
+/// How many closed dialogs `recent_dialogs` keeps.
+pub const MAX_RECENT_DIALOGS: usize = 20;
+/// How many errors and exceptions the console ring keeps.
+pub const MAX_CONSOLE: usize = 50;
+
+/// All that is published of one task.
+#[derive(Debug)]
+pub struct TaskView {
+    /// The task's name.
+    pub task: TaskId,
+    /// Whether a supervisor is attached to a tab of it at this moment.
+    pub active: bool,
+    /// The tab that calls without a session go to.
+    pub current: Option<TargetId>,
+    /// The session of that tab.
+    pub current_session: Option<SessionId>,
+    /// The tabs, in the order in which the task got them.
+    pub tabs: Arc<[TabView]>,
+    /// Open dialogs, the oldest first.
+    pub pending_dialogs: Arc<[Arc<DialogView>]>,
+    /// The newest [`MAX_RECENT_DIALOGS`] closed ones, the oldest first.
+    pub recent_dialogs: Arc<[ClosedDialogView]>,
+    /// The frames of the current tab.
+    pub frame_tree: Option<Arc<FrameTreeView>>,
+    /// The newest [`MAX_CONSOLE`] errors and exceptions, the oldest first.
+    pub console: Arc<[ConsoleEntry]>,
+    /// The raw parameters of the `Page.javascriptDialogOpening` of the current tab's oldest open dialog.
+    pub current_dialog_params: Option<Bytes>,
+    /// How dialogs are answered.
+    pub policy: PolicyView,
+    /// The sessions that belong to the task.
+    pub sessions: Arc<[SessionView]>,
+    /// The JSON of `state`, made when first asked for, so that two reads are the same bytes.
+    pub(crate) state_json: OnceLock<Arc<str>>,
+}
+
+/// The contract's section 3, with what `state` adds, in the order in which it is printed.
+#[derive(Serialize)]
+struct StateJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending_dialogs: Option<&'a [Arc<DialogView>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recent_dialogs: Option<&'a [ClosedDialogView]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame_tree: Option<&'a FrameTreeView>,
+    console: &'a [ConsoleEntry],
+    policy: &'a PolicyView,
+    sessions: &'a [SessionView],
+    active: bool,
+}
+
+impl TaskView {
+    /// Returns the contract's `state` object as JSON. The supervisor's own keys are absent while
+    /// none is attached.
+    pub fn state_json(&self) -> Arc<str> {
+        let json = self.state_json.get_or_init(|| {
+            let state = StateJson {
+                pending_dialogs: self.active.then_some(&self.pending_dialogs),
+                recent_dialogs: self.active.then_some(&self.recent_dialogs),
+                frame_tree: if self.active { self.frame_tree.as_deref() } else { None },
+                console: &self.console,
+                policy: &self.policy,
+                sessions: &self.sessions,
+                active: self.active,
+            };
+            let json = serde_json::to_string(&state).expect("plain data with text keys serializes");
+            json.into()
+        });
+        Arc::clone(json)
+    }
+
+    /// Returns the tab that calls without a session go to.
+    pub fn current_tab(&self) -> Option<&TabView> {
+        let current = self.current.as_ref()?;
+        self.tabs.iter().find(|tab| tab.target_id == *current)
+    }
+}
+
+/// One tab of a task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TabView {
+    /// The tab's `page` target.
+    pub target_id: TargetId,
+    /// The supervisor's session on it.
+    pub session_id: Option<SessionId>,
+    /// The address of its document.
+    pub url: String,
+    /// The document's title.
+    pub title: String,
+    /// What stops it from answering, if anything.
+    pub state: TabState,
+}
+
+/// Whether a tab can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TabState {
+    /// It is being attached.
+    Attaching,
+    /// Nothing stops it.
+    Ready,
+    /// A dialog is open on it.
+    Dialog,
+    /// It did not answer when it was attached: an unseen dialog, a print preview or a busy script.
+    Blocked,
+    /// Its renderer crashed.
+    Crashed,
+}
+
+/// An open dialog, as the contract prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DialogView {
+    /// Its number in the task.
+    pub id: DialogId,
+    /// Which kind of dialog it is.
+    #[serde(rename = "type")]
+    pub kind: DialogKind,
+    /// The page's text; Chromium cuts it at 10,240 characters (fact A4).
+    pub message: String,
+    /// What a prompt offers as its answer.
+    pub default_prompt: String,
+    /// When it opened, in seconds since the Unix epoch.
+    pub opened_at: f64,
+    /// The session on which it is answered.
+    pub session_id: SessionId,
+    /// The frame that opened it.
+    pub frame_id: FrameId,
+    /// Whether it can be answered over CDP; printed only when it cannot.
+    #[serde(skip_serializing_if = "is_true")]
+    pub answerable: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl DialogView {
+    /// Returns the words for it in an error, such as `a confirm dialog (d-3: "Delete it?")`.
+    pub fn describe(&self) -> String {
+        match self.kind {
+            DialogKind::Unknown => {
+                format!("a dialog, print preview or busy script ({}) that was there before ostler attached", self.id)
+            }
+            kind => {
+                let shown: String = self.message.chars().take(200).collect();
+                format!("a {} dialog ({}: {shown:?})", kind.as_str(), self.id)
+            }
+        }
+    }
+
+    /// Returns what ends it.
+    pub fn way_out(&self) -> String {
+        if self.answerable {
+            format!("answer it with browser_dialog / `ostler dialog accept|dismiss` (dialog_id {})", self.id)
+        } else {
+            "it cannot be answered over CDP: navigate, reload or close the tab, or let the person who sees it click"
+                .to_owned()
+        }
+    }
+}
+
+/// The kinds of dialog that the contract names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DialogKind {
+    /// `alert()`.
+    Alert,
+    /// `confirm()`.
+    Confirm,
+    /// `prompt()`.
+    Prompt,
+    /// The question before leaving a page with unsaved work.
+    Beforeunload,
+    /// Something opened before we attached: a dialog, a print preview or a busy script (fact A10).
+    Unknown,
+}
+
+impl DialogKind {
+    /// Returns the contract's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Alert => "alert",
+            Self::Confirm => "confirm",
+            Self::Prompt => "prompt",
+            Self::Beforeunload => "beforeunload",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A dialog that is over.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClosedDialogView {
+    /// Its number in the task.
+    pub id: DialogId,
+    /// Which kind of dialog it was.
+    #[serde(rename = "type")]
+    pub kind: DialogKind,
+    /// The page's text.
+    pub message: String,
+    /// When it opened, in seconds since the Unix epoch.
+    pub opened_at: f64,
+    /// When it closed, in seconds since the Unix epoch.
+    pub closed_at: f64,
+    /// Who closed it.
+    pub closed_by: ClosedBy,
+}
+
+/// Who closed a dialog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBy {
+    /// An answer that a client gave.
+    Agent,
+    /// `auto_dismiss` or `auto_accept`.
+    AutoPolicy,
+    /// Nobody answered in time.
+    Watchdog,
+    /// Anything else: another client, the backend, a navigation, a crash.
+    Remote,
+}
+
+/// The frames of a tab, cut to what the contract shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrameTreeView {
+    /// The tab's own document.
+    pub top: TopFrameView,
+    /// All other frames, parents before children.
+    pub children: Vec<FrameView>,
+    /// Whether anything was left out.
+    pub truncated: bool,
+}
+
+/// The document at the top of a tab.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TopFrameView {
+    /// Its frame id.
+    pub frame_id: FrameId,
+    /// Its address.
+    pub url: String,
+    /// Its security origin, as Chromium writes it.
+    pub origin: String,
+}
+
+/// A frame below the top.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrameView {
+    /// Its frame id.
+    pub frame_id: FrameId,
+    /// Its address.
+    pub url: String,
+    /// Whether it has a target and a session of its own.
+    pub is_oopif: bool,
+    /// That session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// The frame that holds it.
+    pub parent_frame_id: FrameId,
+}
+
+/// One error or exception of a page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConsoleEntry {
+    /// When it happened, in seconds since the Unix epoch.
+    pub ts: f64,
+    /// `error` or `exception`.
+    pub level: &'static str,
+    /// What was printed or thrown, cut to a bounded length.
+    pub text: String,
+    /// The script or resource.
+    pub url: String,
+    /// The line in it, counted from 1; 0 when not known.
+    pub line: u64,
+    /// The frame, when it is known.
+    pub frame_id: Option<FrameId>,
+}
+
+/// How a task's dialogs are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PolicyView {
+    /// What happens when a dialog opens.
+    pub dialog_policy: DialogPolicy,
+    /// After how many seconds an unanswered dialog is dismissed.
+    pub dialog_timeout_s: f64,
+}
+
+/// What happens when a dialog opens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DialogPolicy {
+    /// It waits for an answer, at most until the watchdog.
+    #[default]
+    MustRespond,
+    /// It is dismissed at once.
+    AutoDismiss,
+    /// It is accepted at once, a prompt with its default text.
+    AutoAccept,
+}
+
+/// A session of a task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionView {
+    /// The session.
+    pub session_id: SessionId,
+    /// What it is attached to.
+    pub target_id: TargetId,
+    /// CDP's type of that target: `page`, `iframe`, `worker`, ...
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl TaskView {
+    /// Returns how long the oldest open dialog has been open, in seconds.
+    pub fn oldest_dialog_age(&self, now: Timestamp) -> Option<f64> {
+        self.pending_dialogs.first().map(|dialog| now.as_unix_seconds() - dialog.opened_at)
+    }
+}
