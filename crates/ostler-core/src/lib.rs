@@ -1,15 +1,18 @@
 //! The pure core of ostler: what is known of a browser, and what to do next.
 //!
-//! It has no runtime, socket, clock or environment. A driver feeds it inputs with the time at which
-//! they happened and carries out the effects that it gives back.
+//! It has no runtime, socket, clock or environment. A driver feeds it [`Input`]s with the time at which
+//! they happened and carries out the [`Effect`]s that it gives back: see [`Supervisor`].
 
 #![warn(missing_docs)]
 
+pub mod cdp;
 mod error;
 mod ids;
+pub mod supervisor;
 mod time;
 pub mod view;
 
 pub use error::{CallError, TimeoutHint};
 pub use ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
+pub use supervisor::{Effect, Input, Supervisor};
 pub use time::Timestamp;

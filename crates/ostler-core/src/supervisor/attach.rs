@@ -1,0 +1,600 @@
+//! How targets come under supervision, and how they leave it.
+//!
+//! Every target that can hold a document goes through the same steps: attached, set up, resumed.
+//! A held target is resumed on every path: when its set-up is answered, when it is not answered in
+//! time, and when we leave (facts C6 to C12).
+
+use std::time::Duration;
+
+use super::console::FrameOfContext;
+use super::frames::Frames;
+use super::publish::Dirty;
+use super::sessions::{Kind, Phase, Session, Tab};
+use super::timers::Timer;
+use super::{End, Outcome, Purpose, Scope, Supervisor, object, wire};
+use crate::error::CallError;
+use crate::ids::{FrameId, SessionId, TargetId, TaskId};
+use crate::view::ConsoleEntry;
+
+/// How long a held target waits for its set-up to be answered (design consequence 4).
+const HOLD: Duration = Duration::from_secs(2);
+/// How long a page may be silent after it was attached before we ask why (fact A10).
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Makes a session attach the frames and workers below it, held until they are set up. Service
+/// workers are left out: one comes once for each page otherwise (fact C2).
+const AUTO_ATTACH_BELOW: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,
+"filter":[{"type":"service_worker","exclude":true},{}]}"#;
+
+impl Supervisor {
+    pub(super) fn on_attached(&mut self, params: &str, parent: Option<&SessionId>) {
+        let Some(event) = wire::read::<wire::AttachedToTarget>(params) else { return };
+        let wire::AttachedToTarget { session_id: id, target_info: info, waiting_for_debugger } = event;
+        let kind = Kind::new(&info.kind);
+        let mut session = Session::new(info.target_id.clone(), kind.clone());
+        session.held = waiting_for_debugger;
+        session.tab = parent.and_then(|parent| self.sessions.get(parent)).and_then(|parent| parent.tab.clone());
+        self.sessions.insert(id.clone(), session);
+        match (kind, parent) {
+            (Kind::Page, None) => self.on_page_attached(&id, &info, waiting_for_debugger),
+            (Kind::Iframe, Some(_)) => self.on_iframe_attached(&id, &info),
+            // A client attached a frame itself: it belongs to the frame's tab, but we watch it through our own session.
+            (Kind::Iframe, None) => {
+                let tab = self.sessions.values().find(|other| other.supervised && other.target == info.target_id);
+                let tab = tab.and_then(|other| other.tab.clone());
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.tab = tab;
+                }
+            }
+            _ => self.resume(&id),
+        }
+    }
+
+    fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, held: bool) {
+        match self.tabs.get(&info.target_id) {
+            Some(tab) if tab.session.is_some() => {
+                // A second session on a tab of ours, attached by a client.
+                if let Some(session) = self.sessions.get_mut(id) {
+                    session.tab = Some(info.target_id.clone());
+                }
+            }
+            // In a browser that is not ours it comes by our own `attachToTarget`, whose answer says which session is ours.
+            Some(_) if self.scope == Scope::Guest => {}
+            Some(_) => self.supervise(id, &info.target_id),
+            None if self.scope == Scope::Own => match self.owner_of_new_tab(info) {
+                Some(task) => {
+                    self.remember_target(info);
+                    self.adopt(&info.target_id, &task, Some(id.clone()));
+                }
+                None if held => self.resume(id),
+                None => {}
+            },
+            // A client attached a tab that no task has.
+            None => {}
+        }
+    }
+
+    /// Returns the task that a tab of our own browser belongs to: its opener's, the one that is
+    /// opening a tab, or the default one.
+    fn owner_of_new_tab(&self, info: &wire::TargetInfo) -> Option<TaskId> {
+        let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
+        opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| {
+            let default = TaskId::default_task();
+            if self.tasks.contains_key(&default) { Some(default) } else { self.tasks.keys().next().cloned() }
+        })
+    }
+
+    fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else {
+            return self.resume(id);
+        };
+        let Some(tab) = self.tabs.get_mut(&target) else { return self.resume(id) };
+        if let Some(frames) = &mut tab.frames {
+            let frame = info.target_id.as_frame();
+            frames.on_oopif_attached(frame, info.parent_frame_id.clone(), &info.url.0, id);
+        }
+        self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
+        self.set_up(id);
+    }
+
+    /// Makes `id` the session through which we watch the tab, and sets it up.
+    pub(super) fn supervise(&mut self, id: &SessionId, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.tab = Some(target.clone());
+        tab.session = Some(id.clone());
+        tab.phase = if session.held { Phase::Held } else { Phase::Ready };
+        tab.crashed = false;
+        tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
+        self.touch(target, Dirty::ALL);
+        self.set_up(id);
+        self.flush_if_ready(target);
+    }
+
+    /// Sends a session's set-up, all at once. A held target is resumed when the commands that must
+    /// come first are answered; one without a renderer yet answers nothing before, so it is resumed
+    /// right behind them, in the same order on the wire (fact C8a).
+    fn set_up(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.supervised = true;
+        let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
+        session.awaiting = 3;
+        self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
+        self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
+        self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
+        self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
+        if is_page {
+            self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
+            let enabled = r#"{"enabled":true}"#;
+            self.send_own(Purpose::Ignored, Some(id), "Emulation.setFocusEmulationEnabled", enabled);
+        }
+        self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
+        self.ask_isolate(id);
+        let no_renderer_yet = self
+            .targets
+            .iter()
+            .find(|info| info.target_id == target)
+            .is_some_and(|info| info.opener_id.is_some() && !info.can_access_opener);
+        if is_page && (no_renderer_yet || !held) {
+            // Not held says nothing of an opener popup under a filter that leaves pages out (fact E2).
+            self.resume(id);
+        }
+        let timer = if held && !no_renderer_yet {
+            self.start_timer(HOLD, Timer::Resume(id.clone()))
+        } else {
+            self.start_timer(SILENCE, Timer::Silence(id.clone()))
+        };
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.deadline = Some(timer);
+        }
+    }
+
+    /// Asks which process the session's renderer is in: the V8 isolate of its main thread.
+    pub(super) fn ask_isolate(&mut self, id: &SessionId) {
+        self.send_own(Purpose::Isolate(id.clone()), Some(id), "Runtime.getIsolateId", "{}");
+    }
+
+    pub(super) fn on_set_up_answered(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.awaiting = session.awaiting.saturating_sub(1);
+        if session.awaiting == 0 && session.held {
+            self.resume(id);
+        }
+    }
+
+    /// Lets a held target run. Sent on sessions that are not held it does nothing.
+    pub(super) fn resume(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.held = false;
+        let tab = session.tab.clone().filter(|_| session.kind == Kind::Page && session.supervised);
+        if let Some(timer) = session.deadline.take() {
+            self.timers.stop(timer);
+        }
+        self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
+        if let Some(target) = tab {
+            if let Some(tab) = self.tabs.get_mut(&target)
+                && tab.phase == Phase::Held
+            {
+                tab.phase = Phase::Ready;
+                self.touch(&target, Dirty::TABS);
+            }
+            self.flush_if_ready(&target);
+        }
+    }
+
+    /// Lets the requests go on that waited for this tab.
+    fn flush_if_ready(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target).filter(|tab| tab.phase == Phase::Ready) else { return };
+        for request in std::mem::take(&mut tab.queue) {
+            self.on_request(request);
+        }
+    }
+
+    pub(super) fn on_attach_answered(&mut self, target: &TargetId, end: End) {
+        let attached = match &end {
+            End::Answer(Ok(result)) => str::from_utf8(result).ok().and_then(wire::read::<wire::NamesSession>),
+            _ => None,
+        };
+        match attached {
+            Some(attached) if self.tabs.get(target).is_some_and(|tab| tab.session.is_none()) => {
+                self.supervise(&attached.session_id, target);
+            }
+            Some(_) => {}
+            None => {
+                // The tab is gone: whoever waited for it goes to the task's next one.
+                self.targets.retain(|info| info.target_id != *target);
+                let queue = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.queue)).unwrap_or_default();
+                self.forget_tab(target, "the tab was closed");
+                for request in queue {
+                    self.on_request(request);
+                }
+            }
+        }
+    }
+
+    pub(super) fn on_release_answered(&mut self, end: End) {
+        let End::Answer(Ok(result)) = end else { return };
+        let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
+        // Back to back, and in this order: detached before it is resumed it would hang for good (fact E3).
+        let session = attached.session_id;
+        self.send_own(Purpose::Ignored, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        let params = object(&[("sessionId", session.as_str())]);
+        self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+    }
+
+    /// Frees popups that an earlier daemon may have left held (fact E3): they have an opener, and
+    /// neither an address nor a title.
+    pub(super) fn release_leftovers(&mut self) {
+        if self.scope == Scope::Own {
+            return;
+        }
+        let held = |info: &&wire::TargetInfo| {
+            info.kind == "page" && info.can_access_opener && info.url.0.is_empty() && info.title.0.is_empty()
+        };
+        let held: Vec<_> = self.targets.iter().filter(held).map(|info| info.target_id.clone()).collect();
+        for target in held.iter().filter(|target| !self.tabs.contains_key(*target)).cloned().collect::<Vec<_>>() {
+            self.release(&target);
+        }
+    }
+
+    fn release(&mut self, target: &TargetId) {
+        let params = format!(r#"{{"targetId":{},"flatten":true}}"#, serde_json::Value::from(target.as_str()));
+        self.send_own(Purpose::Release, None, "Target.attachToTarget", &params);
+    }
+
+    pub(super) fn on_target_created(&mut self, params: &str) {
+        let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
+        self.remember_target(&info);
+        if self.scope == Scope::Own || info.kind != "page" || !matches!(self.link, super::Link::Ready) {
+            return;
+        }
+        let Some(opener) = &info.opener_id else { return };
+        match self.tabs.get(opener).map(|tab| tab.task.clone()) {
+            Some(task) if !self.tabs.contains_key(&info.target_id) => self.adopt(&info.target_id, &task, None),
+            Some(_) => {}
+            // Somebody else's popup is held only if it shares a process with a tab of ours: let it go on.
+            None if info.can_access_opener => self.release(&info.target_id),
+            None => {}
+        }
+    }
+
+    fn remember_target(&mut self, info: &wire::TargetInfo) {
+        match self.targets.iter_mut().find(|known| known.target_id == info.target_id) {
+            Some(known) => {
+                // The opener is told only as long as it is open: keep it (fact E10).
+                let opener = known.opener_id.take().or_else(|| info.opener_id.clone());
+                *known = wire::TargetInfo { opener_id: opener, ..info.clone() };
+            }
+            None => self.targets.push(info.clone()),
+        }
+    }
+
+    pub(super) fn on_target_changed(&mut self, params: &str) {
+        let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
+        self.remember_target(&info);
+        let Some(tab) = self.tabs.get_mut(&info.target_id) else { return };
+        if tab.title != info.title.0 || tab.url != info.url.0 {
+            (tab.title, tab.url) = (info.title.0, info.url.0);
+            self.touch(&info.target_id, Dirty::TABS);
+        }
+    }
+
+    pub(super) fn on_target_destroyed(&mut self, params: &str) {
+        let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
+        self.targets.retain(|info| info.target_id != target_id);
+        self.forget_tab(&target_id, "the tab was closed");
+    }
+
+    pub(super) fn on_detached(&mut self, params: &str) {
+        let Some(wire::NamesSession { session_id }) = wire::read(params) else { return };
+        let Some(session) = self.drop_session(&session_id, "its target was closed or detached") else { return };
+        let Some(target) = session.tab else { return };
+        let Some(tab) = self.tabs.get_mut(&target) else { return };
+        if let Some(frames) = &mut tab.frames {
+            frames.on_session_gone(&session_id);
+        }
+        self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
+        if session.kind == Kind::Iframe && session.supervised {
+            self.close_dialogs_of_session(&target, &session_id);
+        }
+        let Some(tab) = self.tabs.get_mut(&target) else { return };
+        if tab.session.as_ref() == Some(&session_id) {
+            // Closed, or detached by somebody: only the browser knows, and attaching again tells.
+            tab.session = None;
+            tab.phase = Phase::Attaching;
+            self.close_all_dialogs(&target);
+            self.attach(&target);
+            self.touch(&target, Dirty::ALL);
+        }
+    }
+
+    /// Forgets a session and ends what is in flight on it.
+    fn drop_session(&mut self, id: &SessionId, why: &'static str) -> Option<Session> {
+        let session = self.sessions.remove(id)?;
+        if let Some(timer) = session.deadline {
+            self.timers.stop(timer);
+        }
+        for task in self.tasks.values_mut() {
+            if task.chosen_session.as_ref() == Some(id) {
+                task.chosen_session = None;
+            }
+        }
+        self.fail_flights(
+            |flight| flight.session.as_ref() == Some(id),
+            |flight| CallError::UnknownOutcome { method: flight.method.to_string(), why },
+        );
+        Some(session)
+    }
+
+    /// Forgets a tab with its sessions, frames and dialogs.
+    pub(super) fn forget_tab(&mut self, target: &TargetId, why: &'static str) {
+        self.close_all_dialogs(target);
+        let Some(tab) = self.tabs.remove(target) else { return };
+        let belongs = |session: &&Session| session.tab.as_ref() == Some(target);
+        let ids: Vec<_> =
+            self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.drop_session(&id, why);
+        }
+        if let Some(task) = self.tasks.get_mut(&tab.task) {
+            task.tabs.retain(|other| other != target);
+            if task.current.as_ref() == Some(target) {
+                (task.current, task.chosen_session) = (None, None);
+            }
+            task.dirty = Dirty::ALL;
+        }
+        for request in tab.queue {
+            self.on_request(request);
+        }
+    }
+
+    /// The connection is gone: tabs stay by name, to be attached again if the same browser comes back.
+    pub(super) fn suspend_tabs(&mut self) {
+        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.orphan_dialogs(&target);
+            if let Some(tab) = self.tabs.get_mut(&target) {
+                (tab.session, tab.frames, tab.phase) = (None, None, Phase::Attaching);
+            }
+        }
+    }
+
+    /// Attaches again to the tabs that the same browser still has after a lost connection.
+    pub(super) fn reattach_known_tabs(&mut self) {
+        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            if !self.targets.iter().any(|info| info.target_id == target) {
+                self.forget_tab(&target, "the tab was closed");
+            } else if self.tabs.get(&target).is_some_and(|tab| tab.session.is_none()) {
+                self.attach(&target);
+            }
+        }
+    }
+
+    /// In a browser of our own every tab belongs to some task: the first task takes those that came before it.
+    pub(super) fn adopt_unowned_tabs(&mut self, task: &TaskId) {
+        if self.scope != Scope::Own || self.tasks.len() > 1 {
+            return;
+        }
+        let unowned = |(_, session): &(&SessionId, &Session)| session.kind == Kind::Page && session.tab.is_none();
+        let pages: Vec<_> =
+            self.sessions.iter().filter(unowned).map(|(id, session)| (id.clone(), session.target.clone())).collect();
+        for (session, target) in pages {
+            self.adopt(&target, task, Some(session));
+        }
+    }
+
+    pub(super) fn unclaimed_session(&self, target: &TargetId) -> Option<SessionId> {
+        let unclaimed = |session: &Session| session.target == *target && session.tab.is_none();
+        self.sessions.iter().find(|(_, session)| unclaimed(session)).map(|(id, _)| id.clone())
+    }
+
+    fn task_opening_a_tab(&self) -> Option<TaskId> {
+        self.calls.find_map(|flight| match &flight.purpose {
+            Purpose::CreateTab { task } => Some(task.clone()),
+            Purpose::Client { task, .. } if &*flight.method == "Target.createTarget" => Some(task.clone()),
+            _ => None,
+        })
+    }
+
+    // --- a page that does not answer ---
+
+    pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
+        if !answered {
+            return;
+        }
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        if !session.held
+            && let Some(timer) = session.deadline.take()
+        {
+            self.timers.stop(timer);
+        }
+        if session.kind == Kind::Page
+            && let Some(target) = session.tab.clone()
+        {
+            self.close_unanswerable(&target);
+        }
+    }
+
+    pub(super) fn on_silence(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.deadline = None;
+        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
+        if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
+            self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
+        }
+    }
+
+    /// The browser's side of the page answers. If its renderer still does not, something blocks it.
+    pub(super) fn on_silence_answered(&mut self, id: &SessionId, answered: bool) {
+        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
+        if !answered || !self.calls.any(|flight| enabling(&flight.purpose)) {
+            return;
+        }
+        if let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
+            self.report_blocked(&target, id);
+        }
+    }
+
+    // --- crash ---
+
+    pub(super) fn on_crashed(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.crashed = true;
+        session.isolate = None;
+        let (kind, tab) = (session.kind.clone(), session.tab.clone());
+        let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
+        // What the browser answers is still answered (fact C20); the rest never will be.
+        self.fail_flights(
+            |flight| flight.session.as_ref() == Some(id) && !super::blocking::survives_crash(&flight.method),
+            |_| CallError::TargetCrashed { what: what.clone() },
+        );
+        let Some(target) = tab else { return };
+        if kind == Kind::Page {
+            self.close_all_dialogs(&target);
+            if let Some(tab) = self.tabs.get_mut(&target) {
+                tab.crashed = true;
+            }
+        } else {
+            self.close_dialogs_of_session(&target, id);
+        }
+        self.touch(&target, Dirty::ALL);
+    }
+
+    pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.crashed = false;
+        if let Some(target) = session.tab.clone() {
+            if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
+                tab.crashed = false;
+            }
+            self.touch(&target, Dirty::TABS);
+        }
+        self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
+        self.ask_isolate(id);
+    }
+
+    // --- frames, contexts, console ---
+
+    /// Returns the tab that a supervised session belongs to, with its frames.
+    fn frames_of(&mut self, id: &SessionId) -> Option<(TargetId, &mut Frames)> {
+        let session = self.sessions.get(id).filter(|session| session.supervised)?;
+        let target = session.tab.clone()?;
+        let frames = self.tabs.get_mut(&target)?.frames.as_mut()?;
+        Some((target, frames))
+    }
+
+    pub(super) fn on_frame_attached(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::FrameAttached>(params) else { return };
+        let Some((target, frames)) = self.frames_of(id) else { return };
+        frames.on_attached(event.frame_id, event.parent_frame_id, id);
+        self.touch(&target, Dirty::FRAMES);
+    }
+
+    pub(super) fn on_frame_detached(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::FrameDetached<'_>>(params) else { return };
+        if event.reason.as_deref() == Some("swap") {
+            return;
+        }
+        let Some((target, frames)) = self.frames_of(id) else { return };
+        let gone = frames.on_removed(&event.frame_id);
+        self.touch(&target, Dirty::FRAMES);
+        self.on_frames_removed(&target, &gone);
+    }
+
+    pub(super) fn on_frame_started_navigating(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
+        if let Some((_, frames)) = self.frames_of(id) {
+            frames.on_started_navigating(&event.frame_id);
+        }
+    }
+
+    pub(super) fn on_frame_navigated(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::FrameNavigated<'_>>(params) else { return };
+        let restored = event.kind.as_deref() == Some("BackForwardCacheRestore");
+        let info: super::frames::FrameInfo = event.frame.into();
+        let frame = info.id.clone();
+        let Some((target, frames)) = self.frames_of(id) else { return };
+        let is_top = info.parent.is_none();
+        let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
+        let gone = frames.on_navigated(info, id);
+        self.touch(&target, Dirty::FRAMES);
+        self.close_dialogs_of_frames(&target, &gone);
+        self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        if local_root {
+            if let Some(session) = self.sessions.get_mut(id) {
+                session.isolate = None;
+            }
+            self.ask_isolate(id);
+        }
+        if restored {
+            self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
+        }
+    }
+
+    pub(super) fn on_navigated_within(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
+        let Some((target, frames)) = self.frames_of(id) else { return };
+        frames.set_url(&event.frame_id, event.url.0);
+        self.touch(&target, Dirty::FRAMES);
+    }
+
+    pub(super) fn on_frame_tree(&mut self, id: &SessionId, end: End) {
+        let End::Answer(Ok(result)) = end else { return };
+        let Some(tree) = str::from_utf8(&result).ok().and_then(wire::read::<wire::FrameTreeResult>) else { return };
+        let Some((target, frames)) = self.frames_of(id) else { return };
+        frames.sync(tree.flatten(), id);
+        self.touch(&target, Dirty::FRAMES);
+    }
+
+    pub(super) fn on_context_created(&mut self, params: &str, id: &SessionId) {
+        let Some(wire::ContextCreated { context }) = wire::read(params) else { return };
+        let Some(frame) = context.aux_data.filter(|aux| aux.is_default).and_then(|aux| aux.frame_id) else { return };
+        let Some((_, frames)) = self.frames_of(id) else { return };
+        frames.set_context(&frame, id, &context.unique_id);
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.contexts.insert(context.id, frame);
+        }
+    }
+
+    pub(super) fn on_context_destroyed(&mut self, params: &str, id: &SessionId) {
+        let Some(event) = wire::read::<wire::ContextDestroyed>(params) else { return };
+        if let Some((_, frames)) = self.frames_of(id) {
+            frames.drop_context(id, &event.execution_context_unique_id);
+        }
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.contexts.remove(&event.execution_context_id);
+        }
+    }
+
+    pub(super) fn on_contexts_cleared(&mut self, id: &SessionId) {
+        if let Some((target, frames)) = self.frames_of(id) {
+            frames.clear_contexts(id);
+            self.on_document_replaced(&target, id);
+        }
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.contexts.clear();
+        }
+    }
+
+    pub(super) fn on_console(
+        &mut self,
+        id: &SessionId,
+        read: impl FnOnce(&dyn FrameOfContext) -> Option<ConsoleEntry>,
+    ) {
+        let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
+        let Some(mut entry) = read(session) else { return };
+        let Some(tab) = session.tab.as_ref().and_then(|tab| self.tabs.get(tab)) else { return };
+        if entry.frame_id.is_none() {
+            entry.frame_id = Some(FrameId::from(session.target.as_str())).filter(|_| session.kind != Kind::Page);
+        }
+        if let Some(task) = self.tasks.get_mut(&tab.task) {
+            task.console.push(entry);
+            task.dirty |= Dirty::CONSOLE;
+        }
+    }
+
+    /// Answers a request for the current tab.
+    pub(super) fn tab_outcome(&self, target: &TargetId) -> Option<Outcome> {
+        let tab: &Tab = self.tabs.get(target)?;
+        Some(Outcome::Tab(target.clone(), tab.session.clone()?))
+    }
+}

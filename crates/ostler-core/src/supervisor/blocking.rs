@@ -1,0 +1,89 @@
+//! What an open dialog blocks.
+//!
+//! A dialog blocks its *process*: every session whose renderer runs in the same V8 isolate, and
+//! there every method that the renderer answers. What the browser process answers goes on (facts
+//! A15 to A18).
+
+/// Methods that answer although the page's renderer is blocked (fact A15), beside whole domains.
+const ANSWERED_BY_THE_BROWSER: &[&str] = &[
+    "Emulation.setGeolocationOverride",
+    "Fetch.enable",
+    "IO.read",
+    "Network.getCookies",
+    "Network.setCookie",
+    "Page.bringToFront",
+    "Page.close",
+    "Page.getNavigationHistory",
+    "Page.handleJavaScriptDialog",
+    "Page.navigate",
+    "Page.navigateToHistoryEntry",
+    "Page.reload",
+    "Page.removeScriptToEvaluateOnNewDocument",
+    "Page.setDownloadBehavior",
+    "Page.setWebLifecycleState",
+    "Page.startScreencast",
+    "Page.stopLoading",
+    "Page.stopScreencast",
+    "Security.enable",
+    "Tracing.getCategories",
+    "WebAuthn.enable",
+];
+
+/// Domains of which every method answers although the renderer is blocked.
+const DOMAINS_OF_THE_BROWSER: &[&str] = &["Target.", "Browser.", "Storage."];
+
+/// Returns whether the method can finish while its page's renderer is blocked by a dialog.
+///
+/// `Input.dispatchMouseEvent` and `dispatchKeyEvent` do answer then, but the browser swallows the
+/// event (A15): counted as blocked, since a click that is told to have worked did nothing.
+pub(crate) fn finishes_despite_dialog(method: &str) -> bool {
+    DOMAINS_OF_THE_BROWSER.iter().any(|domain| method.starts_with(domain))
+        || ANSWERED_BY_THE_BROWSER.binary_search(&method).is_ok()
+}
+
+/// Returns whether the method, sent to a tab's root, needs every frame's process (fact A16).
+pub(crate) fn needs_every_frame(method: &str) -> bool {
+    matches!(method, "Page.printToPDF" | "Page.captureSnapshot")
+}
+
+/// Returns whether the method can be what made a page open a dialog while it is in flight: it then
+/// gets no answer until the dialog is over, even from a process that is not blocked (fact A18).
+pub(crate) fn can_trigger_dialog(method: &str) -> bool {
+    method.starts_with("Input.")
+}
+
+/// Returns whether the method is answered by the browser for a tab whose renderer crashed (fact C20).
+pub(crate) fn survives_crash(method: &str) -> bool {
+    finishes_despite_dialog(method)
+}
+
+/// Returns what a supervised session may not be told, and why; `None` for all else.
+pub(crate) fn blinds_the_supervisor(method: &str) -> Option<&'static str> {
+    match method {
+        "Page.disable" => Some("it would lose this tab's dialogs and frames"),
+        "Runtime.disable" => Some("it would lose this tab's console and script contexts"),
+        "Log.disable" => Some("it would lose this tab's console"),
+        "Inspector.disable" => Some("it would lose the news of a crash"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_for_its_search() {
+        assert!(ANSWERED_BY_THE_BROWSER.is_sorted());
+    }
+
+    #[test]
+    fn what_the_browser_answers_goes_on_and_what_the_renderer_answers_does_not() {
+        for method in ["Target.getTargets", "Browser.getVersion", "Page.navigate", "Network.getCookies"] {
+            assert!(finishes_despite_dialog(method), "{method}");
+        }
+        for method in ["Runtime.evaluate", "Page.captureScreenshot", "DOM.getDocument", "Input.dispatchMouseEvent"] {
+            assert!(!finishes_despite_dialog(method), "{method}");
+        }
+    }
+}

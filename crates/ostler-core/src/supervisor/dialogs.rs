@@ -1,0 +1,618 @@
+//! Dialogs: seen on the tab's root session, answered there, never missed and never answered by accident.
+//!
+//! ```text
+//!                    ┌── answered by agent, policy or watchdog ──▶ closing ──reply──▶ closed by it
+//!   Opening ──▶ pending ── Closed, navigation, crash, tab gone ───────────────────▶ closed: remote
+//!                    ├── the frame is removed under it (A25) ──▶ disarm, reload ─────▶ closed: remote
+//!                    └── a dialog of another process opens (A26), connection lost ──▶ not answerable
+//! ```
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::publish::Dirty;
+use super::sessions::{Kind, Phase};
+use super::timers::{Timer, TimerId};
+use super::{DialogAnswer, End, OnDialog, Outcome, Purpose, Supervisor, blocking, wire};
+use crate::cdp::envelope::WireEvent;
+use crate::error::CallError;
+use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogPolicy, DialogView};
+
+/// After how long a session that does not tell its process counts as sharing the dialog's.
+const SUSPICION: Duration = Duration::from_millis(250);
+/// How long the browser may take to carry out an answer.
+const ANSWER: Duration = Duration::from_secs(3);
+/// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
+const RETRY: Duration = Duration::from_millis(100);
+const RETRIES: u32 = 10;
+/// How long a reload may take to replace the document before the tab is set up again all the same.
+const REARM: Duration = Duration::from_secs(5);
+
+/// One open dialog.
+#[derive(Debug)]
+pub(crate) struct Dialog {
+    pub(crate) view: Arc<DialogView>,
+    /// The raw parameters of its opening.
+    pub(crate) raw: Bytes,
+    /// The session whose renderer it blocks, and the isolate of that renderer.
+    owner: SessionId,
+    isolate: Option<Box<str>>,
+    /// Sessions that were found to be blocked by it.
+    blocked: HashSet<SessionId>,
+    timers: Vec<TimerId>,
+    /// The answer that is on its way, kept to be tried again.
+    answer: Option<Answer>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    params: String,
+    by: AnsweredBy,
+    tries: u32,
+}
+
+/// Who answered, and who waits to hear that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnsweredBy {
+    /// A client through the dialog verb.
+    Agent(Waiter),
+    /// A client that sent `Page.handleJavaScriptDialog` itself.
+    RawCall,
+    /// `auto_dismiss` or `auto_accept`.
+    Policy,
+    /// Nobody answered in time.
+    Watchdog,
+    /// The daemon or the task ends.
+    Leaving,
+}
+
+impl From<AnsweredBy> for ClosedBy {
+    fn from(by: AnsweredBy) -> Self {
+        match by {
+            AnsweredBy::Agent(_) | AnsweredBy::RawCall => Self::Agent,
+            AnsweredBy::Policy => Self::AutoPolicy,
+            AnsweredBy::Watchdog | AnsweredBy::Leaving => Self::Watchdog,
+        }
+    }
+}
+
+impl Supervisor {
+    pub(super) fn on_dialog_opening(&mut self, event: &WireEvent, params: &str, id: &SessionId) {
+        let Some(opening) = wire::read::<wire::DialogOpening<'_>>(params) else { return };
+        let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
+        let Some(target) = session.tab.clone() else { return };
+        let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
+        let Some(task) = self.tasks.get_mut(&tab.task) else { return };
+        let owner = tab.frames.as_ref().and_then(|frames| frames.session_of(&opening.frame_id)).unwrap_or(id).clone();
+        let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
+        let number = task.next_dialog_id();
+        let kind = match &*opening.kind {
+            "alert" => DialogKind::Alert,
+            "confirm" => DialogKind::Confirm,
+            "prompt" => DialogKind::Prompt,
+            "beforeunload" => DialogKind::Beforeunload,
+            _ => DialogKind::Unknown,
+        };
+        let view = DialogView {
+            id: number,
+            kind,
+            message: opening.message.0,
+            default_prompt: opening.default_prompt.0,
+            opened_at: self.now.as_unix_seconds(),
+            session_id: id.clone(),
+            frame_id: opening.frame_id,
+            answerable: true,
+        };
+        let (policy, timeout) = (task.policy, task.dialog_timeout);
+        let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
+        tab.dialogs.push(Dialog {
+            view: Arc::new(view),
+            raw: Bytes::copy_from_slice(&event.params),
+            blocked: HashSet::from([owner.clone()]),
+            owner,
+            isolate,
+            timers: vec![watchdog],
+            answer: None,
+        });
+        self.touch(&target, Dirty::DIALOGS);
+        match policy {
+            DialogPolicy::MustRespond => self.block(&target, number),
+            DialogPolicy::AutoDismiss => self.answer(&target, number, false, None, AnsweredBy::Policy),
+            DialogPolicy::AutoAccept => self.answer(&target, number, true, None, AnsweredBy::Policy),
+        }
+    }
+
+    /// Ends the calls that the dialog blocks, and finds out which sessions it blocks besides its owner's.
+    fn block(&mut self, target: &TargetId, number: DialogId) {
+        self.end_blocked_flights(target, number, true);
+        let Some(dialog) = self.dialog(target, number) else { return };
+        let (owner, isolate) = (dialog.owner.clone(), dialog.isolate.clone());
+        // Those of the same tab, of its popups and of its opener can share the process (facts A16, A17).
+        let suspects: Vec<SessionId> = self
+            .sessions
+            .iter()
+            .filter(|(id, session)| {
+                let unknown = session.isolate.is_none() || isolate.is_none();
+                session.supervised && **id != owner && unknown && self.are_related(target, session.tab.as_ref())
+            })
+            .map(|(id, _)| id.clone())
+            .collect();
+        if suspects.is_empty() {
+            return;
+        }
+        for suspect in &suspects {
+            self.ask_isolate(suspect);
+        }
+        let timer = self.start_timer(SUSPICION, Timer::Suspects(target.clone(), number));
+        if let Some(dialog) = self.dialog_mut(target, number) {
+            dialog.timers.push(timer);
+        }
+    }
+
+    /// Returns whether two tabs can share a renderer process because one opened the other.
+    fn are_related(&self, tab: &TargetId, other: Option<&TargetId>) -> bool {
+        let Some(other) = other else { return false };
+        let opener = |id: &TargetId| self.tabs.get(id).and_then(|tab| tab.opener.clone());
+        let group = |id: &TargetId| {
+            let mut top = id.clone();
+            let mut seen = HashSet::new();
+            while let Some(next) = opener(&top).filter(|next| self.tabs.contains_key(next) && seen.insert(next.clone()))
+            {
+                top = next;
+            }
+            top
+        };
+        tab == other || group(tab) == group(other)
+    }
+
+    /// The sessions that have not told their process by now are blocked with the dialog's owner.
+    pub(super) fn on_suspects_due(&mut self, target: &TargetId, number: DialogId) {
+        let silent: Vec<SessionId> = self
+            .calls
+            .select(|flight| matches!(flight.purpose, Purpose::Isolate(_)))
+            .into_iter()
+            .filter_map(|id| self.calls.get(id)?.session.clone())
+            .filter(|id| self.are_related(target, self.sessions.get(id).and_then(|session| session.tab.as_ref())))
+            .collect();
+        if let Some(dialog) = self.dialog_mut(target, number) {
+            dialog.blocked.extend(silent);
+        }
+        self.end_blocked_flights(target, number, false);
+    }
+
+    pub(super) fn on_isolate(&mut self, id: &SessionId, end: End) {
+        let End::Answer(Ok(result)) = end else { return };
+        let Some(answer) = str::from_utf8(&result).ok().and_then(wire::read::<wire::IsolateId>) else { return };
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.isolate = Some(answer.id.into());
+        }
+        // It answers: whatever was suspected, this session is not blocked.
+        for tab in self.tabs.values_mut() {
+            for dialog in tab.dialogs.iter_mut().filter(|dialog| dialog.owner != *id) {
+                dialog.blocked.remove(id);
+            }
+        }
+    }
+
+    /// Returns whether `dialog` keeps `method` on `session` from finishing.
+    fn blocks(&self, tab: &TargetId, dialog: &Dialog, session: &SessionId, method: &str) -> bool {
+        if blocking::finishes_despite_dialog(method) {
+            return false;
+        }
+        let Some(known) = self.sessions.get(session) else { return false };
+        let shares_process = dialog.isolate.is_some() && dialog.isolate == known.isolate;
+        let same_target = self.sessions.get(&dialog.owner).is_some_and(|owner| owner.target == known.target);
+        let needs_it = known.tab.as_ref() == Some(tab) && blocking::needs_every_frame(method);
+        dialog.blocked.contains(session) || shares_process || same_target || needs_it
+    }
+
+    /// Returns the dialog that keeps a call from finishing, if any.
+    pub(super) fn blocking_dialog(&self, session: &SessionId, method: &str) -> Option<Arc<DialogView>> {
+        let open = self.tabs.iter().flat_map(|(tab, state)| state.dialogs.iter().map(move |dialog| (tab, dialog)));
+        open.into_iter()
+            .find(|(tab, dialog)| dialog.answer.is_none() && self.blocks(tab, dialog, session, method))
+            .map(|(_, dialog)| Arc::clone(&dialog.view))
+    }
+
+    /// Ends clients' calls in flight that the dialog blocks. `at_opening` ends also the input that may
+    /// have opened it, whichever process it was aimed at (fact A18), and a navigation that waits for a
+    /// `beforeunload` (fact A21).
+    fn end_blocked_flights(&mut self, target: &TargetId, number: DialogId, at_opening: bool) {
+        let Some(dialog) = self.dialog(target, number) else { return };
+        let view = Arc::clone(&dialog.view);
+        let leaves = view.kind == DialogKind::Beforeunload;
+        let picked = self.calls.select(|flight| {
+            let Purpose::Client { on_dialog: OnDialog::Return, .. } = flight.purpose else { return false };
+            let Some(session) = &flight.session else { return false };
+            let in_tab = self.sessions.get(session).is_some_and(|session| session.tab.as_ref() == Some(target));
+            let caused_it = at_opening
+                && in_tab
+                && (blocking::can_trigger_dialog(&flight.method) || leaves && &*flight.method == "Page.navigate");
+            caused_it || self.blocks(target, dialog, session, &flight.method)
+        });
+        for id in picked {
+            if let Some(flight) = self.calls.take(id) {
+                let error = CallError::DialogOpen { dialog: Arc::clone(&view), sent: true };
+                self.end_flight(flight, End::Failed(error));
+            }
+        }
+    }
+
+    pub(super) fn on_dialog_closed(&mut self, params: &str, id: &SessionId) {
+        let Some(closed) = wire::read::<wire::NamesFrame>(params) else { return };
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
+        let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
+        let Some(at) = tab.dialogs.iter().position(|dialog| dialog.view.frame_id == closed.frame_id) else { return };
+        let dialog = tab.dialogs.remove(at);
+        if dialog.answer.is_none() {
+            // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
+            for lost in &mut tab.dialogs[at..] {
+                Arc::make_mut(&mut lost.view).answerable = false;
+            }
+            self.record_closed(&target, dialog, ClosedBy::Remote);
+        } else {
+            // Whose answer it was, the reply to ours will tell.
+            tab.closing.push(dialog);
+            self.touch(&target, Dirty::DIALOGS);
+        }
+    }
+
+    // --- answering ---
+
+    pub(super) fn on_answer_dialog(&mut self, answer: DialogAnswer) {
+        let waiter = answer.waiter;
+        match self.choose_dialog(&answer) {
+            Ok((tab, number)) => {
+                let text = answer.prompt_text.as_deref().and_then(|raw| str::from_utf8(raw).ok());
+                self.answer(&tab, number, answer.accept, text, AnsweredBy::Agent(waiter));
+            }
+            Err(error) => self.finish(waiter, Err(error)),
+        }
+    }
+
+    fn choose_dialog(&self, answer: &DialogAnswer) -> Result<(TargetId, DialogId), CallError> {
+        if let Some(error) = self.gone_error() {
+            return Err(error);
+        }
+        let task = self.tasks.get(&answer.task).ok_or_else(|| self.unknown_task(&answer.task))?;
+        let open: Vec<(&TargetId, &Dialog)> = self.open_dialogs(task).collect();
+        let known = || open.iter().map(|(_, dialog)| dialog.view.id.to_string()).collect();
+        let (tab, dialog) = match (&answer.dialog_id, open.as_slice()) {
+            (_, []) => return Err(CallError::NoDialog { why: None }),
+            (None, [only]) => *only,
+            (None, _) => return Err(CallError::AmbiguousDialog { known: known() }),
+            (Some(wanted), open) => *open
+                .iter()
+                .find(|(_, dialog)| dialog.view.id.to_string() == *wanted)
+                .ok_or_else(|| CallError::UnknownDialog { dialog_id: wanted.clone(), known: known() })?,
+        };
+        if !dialog.view.answerable {
+            return Err(CallError::DialogOpen { dialog: Arc::clone(&dialog.view), sent: false });
+        }
+        if dialog.answer.is_some() {
+            return Err(CallError::NoDialog { why: Some("the dialog is being answered already") });
+        }
+        Ok((tab.clone(), dialog.view.id))
+    }
+
+    /// Returns the task's open dialogs, the oldest first.
+    pub(super) fn open_dialogs<'a>(
+        &'a self,
+        task: &'a super::tasks::Task,
+    ) -> impl Iterator<Item = (&'a TargetId, &'a Dialog)> {
+        let mut open: Vec<_> = task
+            .tabs
+            .iter()
+            .filter_map(|target| Some((target, self.tabs.get(target)?)))
+            .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
+            .collect();
+        open.sort_by_key(|(_, dialog)| dialog.view.id);
+        open.into_iter()
+    }
+
+    /// Answers a dialog on its tab's root session, the only one that may (fact A3). `text` is a raw
+    /// JSON string; without it an accepted prompt gets its default text (fact A4).
+    fn answer(&mut self, target: &TargetId, number: DialogId, accept: bool, text: Option<&str>, by: AnsweredBy) {
+        let Some(dialog) = self.dialog_mut(target, number) else { return };
+        let prompt = dialog.view.kind == DialogKind::Prompt && accept;
+        let raw = str::from_utf8(&dialog.raw).unwrap_or("{}");
+        let default = || {
+            let opening: wire::RawDefaultPrompt<'_> = serde_json::from_str(raw).ok()?;
+            opening.default_prompt.map(|raw| raw.get().to_owned())
+        };
+        let text = match text {
+            Some(text) => Some(text.to_owned()),
+            None if prompt => default(),
+            None => None,
+        };
+        let params = match text {
+            Some(text) => format!(r#"{{"accept":{accept},"promptText":{text}}}"#),
+            None => format!(r#"{{"accept":{accept}}}"#),
+        };
+        dialog.answer = Some(Answer { params, by, tries: 0 });
+        self.send_answer(target, number);
+    }
+
+    fn send_answer(&mut self, target: &TargetId, number: DialogId) {
+        let Some(dialog) = self.dialog_mut(target, number) else { return };
+        let Some(answer) = &mut dialog.answer else { return };
+        answer.tries += 1;
+        let (params, by, session) = (answer.params.clone(), answer.by, dialog.view.session_id.clone());
+        let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by };
+        let method = "Page.handleJavaScriptDialog";
+        self.send(purpose, Some(&session), method, Some(params.as_bytes()), ANSWER);
+    }
+
+    pub(super) fn on_answer_again(&mut self, target: &TargetId, number: DialogId) {
+        self.send_answer(target, number);
+    }
+
+    pub(super) fn on_answer_ended(&mut self, target: &TargetId, number: DialogId, by: AnsweredBy, end: End) {
+        let outcome = match end {
+            End::Answer(Ok(_)) => match self.take_dialog(target, number) {
+                Some(dialog) => Ok(self.record_closed(target, dialog, by.into())),
+                // Its tab went away in the same moment: the answer was given all the same.
+                None => Err(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
+            },
+            End::Answer(Err(error)) if error.message.contains("Not attached to an active page") => {
+                let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
+                if tries.is_some_and(|tries| tries < RETRIES) {
+                    let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
+                    if let Some(dialog) = self.dialog_mut(target, number) {
+                        dialog.timers.push(timer);
+                    }
+                    return;
+                }
+                self.give_up_answer(target, number);
+                Err(CallError::Cdp { code: error.code, message: error.message })
+            }
+            // "No dialog is showing": somebody else was quicker (fact A13).
+            End::Answer(Err(_)) => {
+                if let Some(dialog) = self.take_dialog(target, number) {
+                    self.record_closed(target, dialog, ClosedBy::Remote);
+                }
+                Err(CallError::NoDialog {
+                    why: Some("the dialog was closed by someone else before the answer arrived"),
+                })
+            }
+            End::Failed(error) => {
+                self.give_up_answer(target, number);
+                Err(error)
+            }
+        };
+        if let AnsweredBy::Agent(waiter) = by {
+            self.finish(waiter, outcome.map(Outcome::Dialog));
+        }
+    }
+
+    /// The answer did not go through: the dialog is open as before, and blocks what it blocks.
+    fn give_up_answer(&mut self, target: &TargetId, number: DialogId) {
+        if let Some(dialog) = self.dialog_mut(target, number) {
+            dialog.answer = None;
+            self.block(target, number);
+        }
+    }
+
+    pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
+        let waiting =
+            self.dialog(target, number).is_some_and(|dialog| dialog.answer.is_none() && dialog.view.answerable);
+        if waiting {
+            self.answer(target, number, false, None, AnsweredBy::Watchdog);
+        }
+    }
+
+    /// A client answers by sending `Page.handleJavaScriptDialog` itself; remembered, so that the closing
+    /// is recorded as the agent's.
+    pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
+        let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
+        if let Some(dialog) = open.filter(|dialog| dialog.answer.is_none()) {
+            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1 });
+        }
+    }
+
+    pub(super) fn on_raw_answer_ended(&mut self, target: &TargetId, accepted: bool) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let raw = |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|answer| answer.by == AnsweredBy::RawCall);
+        let number = tab.dialogs.iter().chain(&tab.closing).find(|dialog| raw(dialog)).map(|dialog| dialog.view.id);
+        let Some(number) = number else { return };
+        let closed = tab.closing.iter().any(|dialog| dialog.view.id == number);
+        if accepted || closed {
+            if let Some(dialog) = self.take_dialog(target, number) {
+                self.record_closed(target, dialog, if accepted { ClosedBy::Agent } else { ClosedBy::Remote });
+            }
+        } else {
+            self.give_up_answer(target, number);
+        }
+    }
+
+    /// Dismisses every dialog that can be, because the daemon leaves (fact A11).
+    pub(super) fn dismiss_everything(&mut self, waiter: Waiter) {
+        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.dismiss_in(&target, || Purpose::Leave(waiter));
+        }
+    }
+
+    pub(super) fn dismiss_in(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let mut roots = Vec::new();
+        for dialog in tab.dialogs.iter_mut().filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
+            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::Leaving, tries: 1 });
+            roots.push(dialog.view.session_id.clone());
+        }
+        for root in roots {
+            self.send_own(purpose(), Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
+        }
+    }
+
+    // --- ends that nobody asked for ---
+
+    pub(super) fn close_all_dialogs(&mut self, target: &TargetId) {
+        self.close_where(target, |_| true);
+    }
+
+    pub(super) fn close_dialogs_of_frames(&mut self, target: &TargetId, frames: &[FrameId]) {
+        self.close_where(target, |dialog| frames.contains(&dialog.view.frame_id));
+    }
+
+    pub(super) fn close_dialogs_of_session(&mut self, target: &TargetId, session: &SessionId) {
+        self.close_where(target, |dialog| dialog.owner == *session);
+    }
+
+    /// The page answers again: what seemed to block it is over.
+    pub(super) fn close_unanswerable(&mut self, target: &TargetId) {
+        self.close_where(target, |dialog| !dialog.view.answerable);
+    }
+
+    fn close_where(&mut self, target: &TargetId, over: impl Fn(&Dialog) -> bool) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let dialogs: Vec<Dialog> = tab.dialogs.extract_if(.., |dialog| over(dialog)).collect();
+        let closing: Vec<Dialog> = tab.closing.extract_if(.., |dialog| over(dialog)).collect();
+        for dialog in dialogs {
+            // If an answer of ours is on its way it may be the one that ended it; nobody can tell.
+            self.record_closed(target, dialog, ClosedBy::Remote);
+        }
+        for dialog in closing {
+            let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
+            self.record_closed(target, dialog, by);
+        }
+    }
+
+    /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
+    pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        for dialog in &mut tab.dialogs {
+            Arc::make_mut(&mut dialog.view).answerable = false;
+            dialog.answer = None;
+        }
+        self.touch(target, Dirty::DIALOGS);
+    }
+
+    /// A page does not answer though its browser does: a dialog that opened before we came, a print
+    /// preview, or a busy script (fact A10). It is a state with a name, not a hang.
+    pub(super) fn report_blocked(&mut self, target: &TargetId, id: &SessionId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if let Some(known) = tab.dialogs.first_mut() {
+            // It was open when the connection was lost, and is met again under the session of now.
+            known.owner = id.clone();
+            known.blocked.insert(id.clone());
+            Arc::make_mut(&mut known.view).session_id = id.clone();
+            let number = known.view.id;
+            return self.end_blocked_flights(target, number, false);
+        }
+        let Some(task) = self.tasks.get_mut(&tab.task) else { return };
+        let number = task.next_dialog_id();
+        let view = DialogView {
+            id: number,
+            kind: DialogKind::Unknown,
+            message: String::new(),
+            default_prompt: String::new(),
+            opened_at: self.now.as_unix_seconds(),
+            session_id: id.clone(),
+            frame_id: target.as_frame(),
+            answerable: false,
+        };
+        tab.dialogs.push(Dialog {
+            view: Arc::new(view),
+            raw: Bytes::from_static(b"{}"),
+            owner: id.clone(),
+            isolate: None,
+            blocked: HashSet::from([id.clone()]),
+            timers: Vec::new(),
+            answer: None,
+        });
+        self.touch(target, Dirty::DIALOGS);
+        self.end_blocked_flights(target, number, false);
+    }
+
+    // --- a frame that goes away under its open dialog (fact A25) ---
+
+    pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
+        let Some(tab) = self.tabs.get(target) else { return };
+        let orphaned = |dialog: &Dialog| gone.contains(&dialog.view.frame_id);
+        if !tab.dialogs.iter().any(orphaned) {
+            return;
+        }
+        // From here until the tab is disarmed, an answer, a navigation, a reload or a close ends the
+        // whole browser, and so does the page's own `location=`: act at once.
+        self.close_dialogs_of_frames(target, gone);
+        if let Some(tab) = self.tabs.get_mut(target) {
+            tab.phase = Phase::Recovering;
+        }
+        let documents = self.sessions.iter().filter(|(_, session)| {
+            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
+        });
+        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
+        }
+        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
+    }
+
+    pub(super) fn on_disarmed(&mut self, target: &TargetId) {
+        let left = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
+        let Some(session) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
+        if !left {
+            self.send_own(Purpose::Reload { tab: target.clone() }, Some(&session), "Page.reload", "{}");
+        }
+    }
+
+    pub(super) fn on_recovery_reload(&mut self, target: &TargetId, _: End) {
+        self.start_timer(REARM, Timer::Rearm(target.clone()));
+    }
+
+    /// The reload has replaced the document: only now may `Page` be enabled again.
+    pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
+        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
+        let is_root = self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id));
+        if is_root && !reloading {
+            self.rearm(target);
+        }
+    }
+
+    pub(super) fn rearm(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.phase == Phase::Recovering) else { return };
+        if let Some(session) = tab.session.clone() {
+            self.supervise(&session, target);
+        }
+    }
+
+    // --- bookkeeping ---
+
+    fn dialog(&self, target: &TargetId, number: DialogId) -> Option<&Dialog> {
+        self.tabs.get(target)?.dialogs.iter().find(|dialog| dialog.view.id == number)
+    }
+
+    fn dialog_mut(&mut self, target: &TargetId, number: DialogId) -> Option<&mut Dialog> {
+        self.tabs.get_mut(target)?.dialogs.iter_mut().find(|dialog| dialog.view.id == number)
+    }
+
+    /// Takes a dialog out, open or closing.
+    fn take_dialog(&mut self, target: &TargetId, number: DialogId) -> Option<Dialog> {
+        let tab = self.tabs.get_mut(target)?;
+        let found = |dialog: &mut Dialog| dialog.view.id == number;
+        tab.dialogs.extract_if(.., found).next().or_else(|| tab.closing.extract_if(.., found).next())
+    }
+
+    fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
+        for timer in dialog.timers {
+            self.timers.stop(timer);
+        }
+        let closed = ClosedDialogView {
+            id: dialog.view.id,
+            kind: dialog.view.kind,
+            message: dialog.view.message.clone(),
+            opened_at: dialog.view.opened_at,
+            closed_at: self.now.as_unix_seconds(),
+            closed_by: by,
+        };
+        let task: Option<TaskId> = self.tabs.get(target).map(|tab| tab.task.clone());
+        if let Some(task) = task.and_then(|task| self.tasks.get_mut(&task)) {
+            task.remember(closed.clone());
+            task.dirty |= Dirty::TABS;
+        }
+        closed
+    }
+}

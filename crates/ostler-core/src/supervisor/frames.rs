@@ -1,0 +1,390 @@
+//! One tab's frames, across all of its sessions: invariant 4, "the tree is true".
+//!
+//! ```text
+//!   frameAttached ──▶ in its parent's process ──attachedToTarget(iframe)──▶ OOPIF
+//!                             ▲                                              │
+//!                             └──── frameAttached ◀── detachedFromTarget ────┘
+//!   frameDetached{remove}: gone with all below      frameDetached{swap}: nothing happened (C13)
+//!   frameNavigated: all below is gone, except OOPIFs attached since the navigation started (C18)
+//! ```
+
+use std::collections::HashMap;
+
+use crate::ids::{FrameId, SessionId};
+use crate::view::{FrameTreeView, FrameView, MAX_FRAMES, MAX_OOPIF_DEPTH, TopFrameView};
+
+/// What is known of one frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// `None` only for the top frame.
+    pub(crate) parent: Option<FrameId>,
+    pub(crate) url: String,
+    pub(crate) origin: String,
+    /// The session that reported it last (fact C24).
+    pub(crate) reporter: SessionId,
+    /// The session of its own target while it is an OOPIF.
+    pub(crate) oopif: Option<SessionId>,
+    /// Its main world: the `uniqueId` of the context and the session that knows it (fact C25).
+    pub(crate) context: Option<(SessionId, Box<str>)>,
+    /// Counts up over all frames, so that siblings keep their order.
+    order: u64,
+    /// Counts up with `order`: when its own target was attached.
+    oopif_since: u64,
+    /// Where the count stood when its latest navigation started.
+    navigation_mark: Option<u64>,
+}
+
+/// A tab's frames.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    top: FrameId,
+    frames: HashMap<FrameId, Frame>,
+    count: u64,
+}
+
+/// A frame as `Page.frameNavigated` and `Page.getFrameTree` describe it.
+#[derive(Debug)]
+pub(crate) struct FrameInfo {
+    pub(crate) id: FrameId,
+    pub(crate) parent: Option<FrameId>,
+    pub(crate) url: String,
+    pub(crate) origin: String,
+}
+
+impl Frames {
+    /// Starts with a top frame whose document is not known yet.
+    pub(crate) fn new(top: FrameId, session: SessionId, url: String) -> Self {
+        let mut frames = Self { top: top.clone(), frames: HashMap::new(), count: 0 };
+        let info = FrameInfo { id: top, parent: None, url, origin: String::new() };
+        frames.upsert(info, &session);
+        frames
+    }
+
+    pub(crate) fn top(&self) -> &FrameId {
+        &self.top
+    }
+
+    pub(crate) fn get(&self, id: &FrameId) -> Option<&Frame> {
+        self.frames.get(id)
+    }
+
+    /// Returns the session through which the frame's document is reached: its own, or the one that reported it.
+    pub(crate) fn session_of(&self, id: &FrameId) -> Option<&SessionId> {
+        self.frames.get(id).map(|frame| frame.oopif.as_ref().unwrap_or(&frame.reporter))
+    }
+
+    /// Returns all frame ids, parents before children.
+    pub(crate) fn ids(&self) -> Vec<FrameId> {
+        let mut all: Vec<_> = self.frames.iter().map(|(id, frame)| (frame.order, id.clone())).collect();
+        all.sort_unstable_by_key(|(order, _)| *order);
+        all.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Returns the frames that `root` holds, itself included.
+    pub(crate) fn subtree(&self, root: &FrameId) -> Vec<FrameId> {
+        let mut found = vec![root.clone()];
+        let mut next = 0;
+        while next < found.len() {
+            let parent = found[next].clone();
+            let children = self.frames.iter().filter(|(_, frame)| frame.parent.as_ref() == Some(&parent));
+            found.extend(children.map(|(id, _)| id.clone()));
+            next += 1;
+        }
+        found
+    }
+
+    pub(crate) fn on_attached(&mut self, id: FrameId, parent: FrameId, session: &SessionId) {
+        let frame = self.entry(id, session);
+        frame.parent = Some(parent);
+        frame.reporter = session.clone();
+        frame.oopif = None;
+    }
+
+    pub(crate) fn on_started_navigating(&mut self, id: &FrameId) {
+        let mark = self.count;
+        if let Some(frame) = self.frames.get_mut(id) {
+            frame.navigation_mark = Some(mark);
+        }
+    }
+
+    /// Takes in a committed navigation; returns the frames that went with the old document.
+    pub(crate) fn on_navigated(&mut self, info: FrameInfo, session: &SessionId) -> Vec<FrameId> {
+        let id = info.id.clone();
+        if info.parent.is_none() && id != self.top {
+            // The tab's top frame was exchanged: nothing of the old tree is left.
+            let gone: Vec<_> = self.frames.drain().map(|(id, _)| id).collect();
+            self.top = id;
+            self.upsert(info, session);
+            return gone;
+        }
+        let mark = self.frames.get(&id).and_then(|frame| frame.navigation_mark);
+        let mut gone = self.subtree(&id);
+        gone.swap_remove(0);
+        gone.retain(|child| {
+            let Some(frame) = self.frames.get(child) else { return true };
+            let arrived_with_it = frame.oopif.is_some() && mark.is_some_and(|mark| frame.oopif_since > mark);
+            !arrived_with_it
+        });
+        for child in &gone {
+            self.frames.remove(child);
+        }
+        self.upsert(info, session);
+        if let Some(frame) = self.frames.get_mut(&id) {
+            frame.navigation_mark = None;
+        }
+        gone
+    }
+
+    /// Takes a frame out with all that it holds; returns what went.
+    pub(crate) fn on_removed(&mut self, id: &FrameId) -> Vec<FrameId> {
+        if *id == self.top || !self.frames.contains_key(id) {
+            return Vec::new();
+        }
+        let gone = self.subtree(id);
+        for frame in &gone {
+            self.frames.remove(frame);
+        }
+        gone
+    }
+
+    pub(crate) fn on_oopif_attached(&mut self, id: FrameId, parent: Option<FrameId>, url: &str, session: &SessionId) {
+        self.count += 1;
+        let since = self.count;
+        let top = self.top.clone();
+        let frame = self.entry(id, session);
+        frame.oopif = Some(session.clone());
+        frame.oopif_since = since;
+        if parent.is_some() {
+            frame.parent = parent;
+        } else if frame.parent.is_none() {
+            frame.parent = Some(top);
+        }
+        if !url.is_empty() {
+            url.clone_into(&mut frame.url);
+        }
+    }
+
+    /// Forgets a session: its frame stays until it is removed or announced again (fact C15).
+    pub(crate) fn on_session_gone(&mut self, session: &SessionId) {
+        for frame in self.frames.values_mut() {
+            if frame.oopif.as_ref() == Some(session) {
+                frame.oopif = None;
+            }
+        }
+        self.clear_contexts(session);
+    }
+
+    pub(crate) fn set_context(&mut self, id: &FrameId, session: &SessionId, unique_id: &str) {
+        if let Some(frame) = self.frames.get_mut(id) {
+            frame.context = Some((session.clone(), unique_id.into()));
+        }
+    }
+
+    pub(crate) fn drop_context(&mut self, session: &SessionId, unique_id: &str) {
+        for frame in self.frames.values_mut() {
+            if frame.context.as_ref().is_some_and(|(owner, id)| owner == session && **id == *unique_id) {
+                frame.context = None;
+            }
+        }
+    }
+
+    pub(crate) fn clear_contexts(&mut self, session: &SessionId) {
+        for frame in self.frames.values_mut() {
+            if frame.context.as_ref().is_some_and(|(owner, _)| owner == session) {
+                frame.context = None;
+            }
+        }
+    }
+
+    /// Makes this session's part of the tree equal to what `Page.getFrameTree` gave for it.
+    pub(crate) fn sync(&mut self, tree: Vec<FrameInfo>, session: &SessionId) {
+        let listed: Vec<FrameId> = tree.iter().map(|info| info.id.clone()).collect();
+        for info in tree {
+            if info.parent.is_none() && info.id != self.top {
+                self.frames.remove(&std::mem::replace(&mut self.top, info.id.clone()));
+            }
+            self.upsert(info, session);
+        }
+        let top = &self.top;
+        self.frames.retain(|id, frame| {
+            id == top || frame.oopif.is_some() || frame.reporter != *session || listed.contains(id)
+        });
+    }
+
+    pub(crate) fn set_url(&mut self, id: &FrameId, url: String) {
+        if let Some(frame) = self.frames.get_mut(id) {
+            frame.url = url;
+        }
+    }
+
+    fn upsert(&mut self, info: FrameInfo, session: &SessionId) {
+        let frame = self.entry(info.id, session);
+        frame.reporter = session.clone();
+        frame.url = info.url;
+        frame.origin = info.origin;
+        if info.parent.is_some() {
+            frame.parent = info.parent;
+        }
+    }
+
+    fn entry(&mut self, id: FrameId, session: &SessionId) -> &mut Frame {
+        self.count += 1;
+        let order = self.count;
+        self.frames.entry(id).or_insert_with(|| Frame {
+            parent: None,
+            url: String::new(),
+            origin: String::new(),
+            reporter: session.clone(),
+            oopif: None,
+            context: None,
+            order,
+            oopif_since: 0,
+            navigation_mark: None,
+        })
+    }
+
+    /// Returns the contract's `frame_tree`.
+    pub(crate) fn view(&self) -> Option<FrameTreeView> {
+        let top = self.frames.get(&self.top)?;
+        let mut children_of: HashMap<&FrameId, Vec<(u64, &FrameId, &Frame)>> = HashMap::new();
+        for (id, frame) in &self.frames {
+            if let Some(parent) = &frame.parent {
+                children_of.entry(parent).or_default().push((frame.order, id, frame));
+            }
+        }
+        let mut tree = FrameTreeView {
+            top: TopFrameView { frame_id: self.top.clone(), url: top.url.clone(), origin: top.origin.clone() },
+            children: Vec::new(),
+            truncated: false,
+        };
+        // Breadth first, so that a cut leaves out the deepest frames.
+        let mut level = vec![(&self.top, 0)];
+        while !level.is_empty() {
+            let mut below = Vec::new();
+            for (parent, depth) in level {
+                let mut children = children_of.remove(parent).unwrap_or_default();
+                children.sort_unstable_by_key(|(order, ..)| *order);
+                for (_, id, frame) in children {
+                    let depth = depth + usize::from(frame.oopif.is_some());
+                    if depth > MAX_OOPIF_DEPTH || tree.children.len() + 1 >= MAX_FRAMES {
+                        tree.truncated = true;
+                        continue;
+                    }
+                    below.push((id, depth));
+                    tree.children.push(FrameView {
+                        frame_id: id.clone(),
+                        url: frame.url.clone(),
+                        is_oopif: frame.oopif.is_some(),
+                        session_id: frame.oopif.clone(),
+                        parent_frame_id: parent.clone(),
+                    });
+                }
+            }
+            level = below;
+        }
+        Some(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(id: &str) -> FrameId {
+        FrameId::from(id)
+    }
+
+    fn session(id: &str) -> SessionId {
+        SessionId::from(id)
+    }
+
+    fn info(id: &str, parent: Option<&str>, url: &str) -> FrameInfo {
+        FrameInfo { id: frame(id), parent: parent.map(frame), url: url.to_owned(), origin: String::new() }
+    }
+
+    fn tab() -> Frames {
+        Frames::new(frame("top"), session("root"), "http://a/".to_owned())
+    }
+
+    fn shown(frames: &Frames) -> Vec<(String, Option<String>)> {
+        let tree = frames.view().expect("a top frame");
+        let text = |child: FrameView| (child.frame_id.to_string(), child.session_id.map(|s| s.to_string()));
+        tree.children.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_frame_that_swaps_into_its_own_process_and_back_keeps_its_place() {
+        let mut frames = tab();
+        frames.on_attached(frame("f"), frame("top"), &session("root"));
+        frames.on_oopif_attached(frame("f"), Some(frame("top")), "", &session("oopif"));
+        frames.on_navigated(info("f", Some("top"), "http://b/"), &session("oopif"));
+        assert_eq!(shown(&frames), [("f".into(), Some("oopif".into()))]);
+        assert_eq!(frames.session_of(&frame("f")), Some(&session("oopif")));
+
+        frames.on_session_gone(&session("oopif"));
+        frames.on_attached(frame("f"), frame("top"), &session("root"));
+        frames.on_navigated(info("f", Some("top"), "http://a/2"), &session("root"));
+        assert_eq!(shown(&frames), [("f".into(), None)]);
+        assert_eq!(frames.session_of(&frame("f")), Some(&session("root")));
+    }
+
+    #[test]
+    fn a_root_navigation_leaves_no_frame_of_the_old_document() {
+        let mut frames = tab();
+        frames.on_attached(frame("f"), frame("top"), &session("root"));
+        frames.on_oopif_attached(frame("o"), Some(frame("f")), "http://b/", &session("oopif"));
+        let gone = frames.on_navigated(info("top", None, "http://a/2"), &session("root"));
+        assert_eq!((gone.len(), shown(&frames).len()), (2, 0));
+    }
+
+    #[test]
+    fn oopifs_announced_before_a_restored_page_commits_stay() {
+        let mut frames = tab();
+        frames.on_oopif_attached(frame("old"), Some(frame("top")), "http://b/", &session("s1"));
+        frames.on_started_navigating(&frame("top"));
+        frames.on_oopif_attached(frame("new"), Some(frame("top")), "http://c/", &session("s2"));
+        frames.on_navigated(info("top", None, "http://a/back"), &session("root"));
+        assert_eq!(shown(&frames), [("new".into(), Some("s2".into()))]);
+    }
+
+    #[test]
+    fn removing_a_frame_takes_all_that_it_holds() {
+        let mut frames = tab();
+        frames.on_attached(frame("f"), frame("top"), &session("root"));
+        frames.on_attached(frame("g"), frame("f"), &session("root"));
+        frames.on_oopif_attached(frame("h"), Some(frame("g")), "http://b/", &session("s"));
+        assert_eq!(frames.on_removed(&frame("f")).len(), 3);
+        assert_eq!(shown(&frames).len(), 0);
+        assert!(frames.on_removed(&frame("top")).is_empty(), "the top frame only goes with its tab");
+    }
+
+    #[test]
+    fn reading_one_sessions_tree_drops_only_that_sessions_frames() {
+        let mut frames = tab();
+        frames.on_attached(frame("stale"), frame("top"), &session("root"));
+        frames.on_oopif_attached(frame("o"), Some(frame("top")), "http://b/", &session("s"));
+        frames.on_attached(frame("inner"), frame("o"), &session("s"));
+        frames.sync(vec![info("top", None, "http://a/"), info("kept", Some("top"), "http://a/k")], &session("root"));
+        assert_eq!(frames.ids().len(), 4);
+        assert!(frames.get(&frame("stale")).is_none());
+    }
+
+    #[test]
+    fn the_view_is_cut_at_thirty_frames_and_two_levels_of_oopifs_and_says_so() {
+        let mut frames = tab();
+        for i in 0..MAX_FRAMES - 1 {
+            frames.on_attached(frame(&format!("f{i}")), frame("top"), &session("root"));
+        }
+        assert!(!frames.view().expect("a tree").truncated);
+        frames.on_attached(frame("one more"), frame("top"), &session("root"));
+        let tree = frames.view().expect("a tree");
+        assert_eq!((tree.children.len(), tree.truncated), (MAX_FRAMES - 1, true));
+
+        let mut deep = tab();
+        for (id, parent) in [("a", "top"), ("b", "a"), ("c", "b")] {
+            deep.on_oopif_attached(frame(id), Some(frame(parent)), "", &session(id));
+        }
+        let tree = deep.view().expect("a tree");
+        assert_eq!((tree.children.len(), tree.truncated), (2, true));
+    }
+}

@@ -1,0 +1,125 @@
+//! The connection as the core sees it: there, being made, or gone.
+
+use std::time::Duration;
+
+use super::{End, Outcome, Purpose, Scope, Supervisor};
+use crate::error::CallError;
+use crate::ids::Waiter;
+use crate::time::Timestamp;
+
+/// ```text
+///   Dialling ──connected──▶ Starting(n) ──n answers──▶ Ready ──lost──▶ Gone ──connected──▶ Starting
+///      │                                                                ▲
+///      └──────────────────────────── could not ─────────────────────────┘
+/// ```
+#[derive(Debug)]
+pub(super) enum Link {
+    /// Requests wait for how the dialling ends.
+    Dialling,
+    /// This many of the first commands are unanswered; requests wait.
+    Starting(usize),
+    /// Requests go through.
+    Ready,
+    /// Requests fail at once; nothing is sent.
+    Gone { why: String, retry_at: Timestamp },
+}
+
+/// The targets that a browser-level auto-attach takes in each scope. In a browser that is not ours
+/// none: it is on all the same, because it alone holds opener popups (facts E1, E2, E4).
+fn auto_attach(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Own => r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#,
+        Scope::Guest => r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[]}"#,
+    }
+}
+
+impl Supervisor {
+    pub(super) fn on_dialling(&mut self) {
+        if matches!(self.link, Link::Gone { .. }) {
+            self.link = Link::Dialling;
+        }
+    }
+
+    pub(super) fn on_connected(&mut self, browser_id: Option<String>, scope: Scope) {
+        if browser_id != self.browser_id {
+            self.forget_browser();
+        }
+        self.browser_id = browser_id;
+        self.scope = scope;
+        self.targets.clear();
+        self.link = Link::Starting(2);
+        self.send_own(Purpose::Start, None, "Target.setDiscoverTargets", r#"{"discover":true}"#);
+        self.send_own(Purpose::Start, None, "Target.setAutoAttach", auto_attach(scope));
+    }
+
+    pub(super) fn on_start_answered(&mut self, end: End) {
+        let Link::Starting(left) = &mut self.link else { return };
+        *left -= 1;
+        if let End::Answer(Err(error)) = end {
+            // A backend that refuses it can still be driven, tab by tab; its popups are then raced.
+            self.scope = Scope::Guest;
+            self.note(format!("the browser refused a start command: {}", error.message));
+        }
+        if matches!(self.link, Link::Starting(0)) {
+            self.link = Link::Ready;
+            self.reattach_known_tabs();
+            self.release_leftovers();
+            for request in std::mem::take(&mut self.waiting) {
+                self.on_request(request);
+            }
+            self.mark_all_dirty();
+        }
+    }
+
+    /// Ends all that is in flight: the connection is gone, and with it every session.
+    pub(super) fn on_gone(&mut self, why: String, retry_after: Duration) {
+        self.link = Link::Gone { why: why.clone(), retry_at: self.now + retry_after };
+        self.fail_flights(
+            |_| true,
+            |flight| CallError::UnknownOutcome {
+                method: flight.method.to_string(),
+                why: "the connection to the browser was lost",
+            },
+        );
+        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
+            if let Some(timer) = session.deadline {
+                self.timers.stop(timer);
+            }
+        }
+        self.suspend_tabs();
+        let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: 0 });
+        let queued = std::mem::take(&mut self.waiting);
+        let in_tabs = self.tabs.values_mut().flat_map(|tab| std::mem::take(&mut tab.queue)).collect::<Vec<_>>();
+        let in_tasks = self.tasks.values_mut().flat_map(|task| std::mem::take(&mut task.queue)).collect::<Vec<_>>();
+        for request in queued.into_iter().chain(in_tabs).chain(in_tasks) {
+            self.fail_request(request, error.clone());
+        }
+        self.mark_all_dirty();
+    }
+
+    /// Returns the error for a request while there is no connection; `None` while there is hope or one.
+    pub(super) fn gone_error(&self) -> Option<CallError> {
+        let Link::Gone { why, retry_at } = &self.link else { return None };
+        let wait = retry_at.since(self.now).as_millis();
+        Some(CallError::BrowserGone { why: why.clone(), retry_after_ms: u64::try_from(wait).unwrap_or(u64::MAX) })
+    }
+
+    /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
+    /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
+    pub(super) fn on_leave(&mut self, waiter: Waiter) {
+        self.leaving = true;
+        self.dismiss_everything(waiter);
+        let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
+        for session in held {
+            self.send_own(Purpose::Leave(waiter), Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        }
+        self.on_leave_answered(waiter);
+    }
+
+    pub(super) fn on_leave_answered(&mut self, waiter: Waiter) {
+        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave(other) if other == waiter));
+        if !left {
+            self.finish(waiter, Ok(Outcome::Done));
+        }
+    }
+}

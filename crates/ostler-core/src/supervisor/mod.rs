@@ -1,0 +1,362 @@
+//! One browser's supervisor: it knows the tabs, sessions, frames and dialogs, and decides what to do next.
+//!
+//! A pure state machine. Its driver loops like this:
+//!
+//! ```text
+//!   handle_input(now, input)   for everything that came in, in wire order
+//!   poll_effect()              until it gives nothing more
+//!   poll_timeout()             how long to sleep at most
+//! ```
+//!
+//! Views come out before anything else that a batch caused, so whoever is told an outcome finds it
+//! in the view.
+
+mod attach;
+mod blocking;
+mod console;
+mod dialogs;
+mod effect;
+mod frames;
+mod input;
+mod link;
+mod publish;
+mod routing;
+mod sessions;
+mod tasks;
+pub(crate) mod timers;
+mod wire;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use self::dialogs::AnsweredBy;
+pub use self::effect::{Effect, Outcome};
+pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
+use self::link::Link;
+use self::routing::{Request, Then};
+use self::sessions::{Session, Tab};
+use self::tasks::Task;
+use self::timers::{Timer, TimerId, Timers};
+use crate::cdp::calls::{Calls, Flight};
+use crate::cdp::envelope::{self, Message, WireError, WireEvent};
+use crate::error::CallError;
+use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId, Waiter};
+use crate::time::Timestamp;
+
+/// How long a command of our own may take (design: browser-level 5 s, session 10 s).
+const OWN_CALL: Duration = Duration::from_secs(10);
+
+/// Why a command was sent, and so what its answer means.
+#[derive(Debug)]
+enum Purpose {
+    /// A client's call.
+    Client { waiter: Waiter, task: TaskId, on_dialog: OnDialog, timeout: Duration, then: Then },
+    /// One of the commands that begin a connection.
+    Start,
+    /// Attaching to a tab that a task chose.
+    Attach { target: TargetId },
+    /// Attaching to a popup that is not ours, to let it go on (consequence 25).
+    Release,
+    /// Opening a tab for a task that has none.
+    CreateTab { task: TaskId },
+    /// A set-up command that must be answered before its target may run.
+    SetUp(SessionId),
+    /// The set-up command whose silence tells a blocked page (fact A10).
+    PageEnable(SessionId),
+    /// Is the browser's side of a silent page there?
+    Silence(SessionId),
+    /// The session's part of the frame tree.
+    FrameTree(SessionId),
+    /// Which process the session's renderer is in; also proof that it answers.
+    Isolate(SessionId),
+    /// An answer to a dialog.
+    Answer { tab: TargetId, dialog: DialogId, by: AnsweredBy },
+    /// `Page.disable` before the reload that frees a tab from a removed frame's dialog (fact A25).
+    Disarm { tab: TargetId },
+    /// That reload.
+    Reload { tab: TargetId },
+    /// Asking a page that may be busy: it answers once it is not.
+    Interrupt(Waiter),
+    /// One of the commands that end the daemon's hold on the browser.
+    Leave(Waiter),
+    /// Nobody looks at the answer.
+    Ignored,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+enum End {
+    /// The browser answered.
+    Answer(Result<Bytes, WireError>),
+    /// It did not, and will not, for this reason.
+    Failed(CallError),
+}
+
+/// The state machine for one browser. See the module's documentation for how it is driven.
+#[derive(Debug)]
+pub struct Supervisor {
+    now: Timestamp,
+    link: Link,
+    scope: Scope,
+    browser_id: Option<String>,
+    calls: Calls<Purpose>,
+    timers: Timers,
+    tasks: BTreeMap<TaskId, Task>,
+    tabs: HashMap<TargetId, Tab>,
+    sessions: HashMap<SessionId, Session>,
+    /// All targets that the browser told of, ours or not, in the order in which it told.
+    targets: Vec<wire::TargetInfo>,
+    /// Requests that wait for the connection.
+    waiting: Vec<Request>,
+    effects: VecDeque<Effect>,
+    leaving: bool,
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Supervisor {
+    /// Starts without a connection.
+    pub fn new() -> Self {
+        Self {
+            now: Timestamp::default(),
+            link: Link::Dialling,
+            scope: Scope::Guest,
+            browser_id: None,
+            calls: Calls::default(),
+            timers: Timers::default(),
+            tasks: BTreeMap::new(),
+            tabs: HashMap::new(),
+            sessions: HashMap::new(),
+            targets: Vec::new(),
+            waiting: Vec::new(),
+            effects: VecDeque::new(),
+            leaving: false,
+        }
+    }
+
+    /// Takes in one thing that happened at `now`, and fires every timer that is due.
+    pub fn handle_input(&mut self, now: Timestamp, input: Input) {
+        self.now = self.now.max(now);
+        match input {
+            Input::Dialling => self.on_dialling(),
+            Input::Connected { browser_id, scope } => self.on_connected(browser_id, scope),
+            Input::Gone { why, retry_after } => self.on_gone(why, retry_after),
+            Input::Message(message) => self.on_message(&message),
+            Input::StartTask { task, policy, dialog_timeout } => self.on_start_task(task, policy, dialog_timeout),
+            Input::EndTask(task) => self.on_end_task(&task),
+            Input::Call(call) => {
+                let request = Request::from_call(call, self.now);
+                self.on_request(request);
+            }
+            Input::Cancel(waiter) => self.on_cancel(waiter),
+            Input::AnswerDialog(answer) => self.on_answer_dialog(answer),
+            Input::SelectTab { waiter, task, session, target } => {
+                let request = Request::select_tab(waiter, task, session, target, self.now);
+                self.on_request(request);
+            }
+            Input::CurrentTab { waiter, task } => {
+                let request = Request::current_tab(waiter, task, self.now);
+                self.on_request(request);
+            }
+            Input::Interrupt { waiter, task } => {
+                let request = Request::interrupt(waiter, task, self.now);
+                self.on_request(request);
+            }
+            Input::Leave(waiter) => self.on_leave(waiter),
+            Input::Tick => {}
+        }
+        while let Some(timer) = self.timers.take_due(self.now) {
+            self.on_timer(timer);
+        }
+    }
+
+    /// Returns the next thing to do. Call it until it returns `None` after each batch of inputs.
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        if let Some(view) = self.publish_next() {
+            return Some(Effect::Publish(view));
+        }
+        self.effects.pop_front()
+    }
+
+    /// Returns when [`Input::Tick`] is due at the latest.
+    pub fn poll_timeout(&self) -> Option<Timestamp> {
+        self.timers.next()
+    }
+
+    /// Returns how many commands are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.calls.len()
+    }
+
+    fn on_message(&mut self, message: &Bytes) {
+        match envelope::read(message) {
+            Some(Message::Response { id, outcome }) => {
+                // An answer that nobody waits for any more was ended for a reason that was told.
+                if let Some(flight) = self.calls.take(id) {
+                    self.end_flight(flight, End::Answer(outcome));
+                }
+            }
+            Some(Message::Event(event)) => self.on_event(event),
+            // Neither a response nor an event: there is nothing in it that we could act on or lose.
+            None => {}
+        }
+    }
+
+    /// Applies one event; the whole table of what the core acts on.
+    fn on_event(&mut self, event: WireEvent) {
+        let params = str::from_utf8(&event.params).expect("a slice of a message that was valid UTF-8");
+        match (event.method(), &event.session) {
+            ("Target.attachedToTarget", parent) => self.on_attached(params, parent.as_ref()),
+            ("Target.detachedFromTarget", _) => self.on_detached(params),
+            ("Target.targetCreated", _) => self.on_target_created(params),
+            ("Target.targetInfoChanged", _) => self.on_target_changed(params),
+            ("Target.targetDestroyed", _) => self.on_target_destroyed(params),
+            ("Inspector.targetCrashed", Some(session)) => self.on_crashed(session),
+            ("Inspector.targetReloadedAfterCrash", Some(session)) => self.on_reloaded_after_crash(session),
+            ("Page.frameAttached", Some(session)) => self.on_frame_attached(params, session),
+            ("Page.frameDetached", Some(session)) => self.on_frame_detached(params, session),
+            ("Page.frameStartedNavigating", Some(session)) => self.on_frame_started_navigating(params, session),
+            ("Page.frameNavigated", Some(session)) => self.on_frame_navigated(params, session),
+            ("Page.navigatedWithinDocument", Some(session)) => self.on_navigated_within(params, session),
+            ("Page.javascriptDialogOpening", Some(session)) => self.on_dialog_opening(&event, params, session),
+            ("Page.javascriptDialogClosed", Some(session)) => self.on_dialog_closed(params, session),
+            ("Runtime.executionContextCreated", Some(session)) => self.on_context_created(params, session),
+            ("Runtime.executionContextDestroyed", Some(session)) => self.on_context_destroyed(params, session),
+            ("Runtime.executionContextsCleared", Some(session)) => self.on_contexts_cleared(session),
+            ("Runtime.consoleAPICalled", Some(session)) => {
+                self.on_console(session, |found| console::read_console_call(params, found))
+            }
+            ("Runtime.exceptionThrown", Some(session)) => {
+                self.on_console(session, |found| console::read_exception(params, found))
+            }
+            ("Log.entryAdded", Some(session)) => self.on_console(session, |_| console::read_log_entry(params)),
+            _ => {}
+        }
+        if let Some(task) = self.task_of_event(&event) {
+            self.effects.push_back(Effect::Record(task, event));
+        }
+    }
+
+    /// Returns whose event it is: that of the session's tab, or of the target that it names.
+    fn task_of_event(&self, event: &WireEvent) -> Option<TaskId> {
+        if let Some(session) = &event.session {
+            let tab = self.sessions.get(session)?.tab.as_ref()?;
+            return Some(self.tabs.get(tab)?.task.clone());
+        }
+        let params = str::from_utf8(&event.params).ok()?;
+        let named = wire::read::<wire::TargetEvent>(params).map(|named| named.target_info.target_id);
+        let target = named.or_else(|| wire::read::<wire::NamesTarget>(params).map(|named| named.target_id));
+        let owner = target.and_then(|target| self.tabs.get(&target)).map(|tab| tab.task.clone());
+        match self.scope {
+            // What nobody owns in a browser of our own is the default task's.
+            Scope::Own => owner.or_else(|| self.tasks.keys().next().cloned()),
+            // What nobody owns in a browser that is not ours is nobody's business.
+            Scope::Guest => owner,
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer) {
+        match timer {
+            Timer::Call(id) => {
+                if let Some(flight) = self.calls.take(id) {
+                    let error = self.timeout_of(&flight);
+                    self.end_flight(flight, End::Failed(error));
+                }
+            }
+            Timer::Queued(waiter) => self.on_queued_too_long(waiter),
+            Timer::Resume(session) => self.resume(&session),
+            Timer::Silence(session) => self.on_silence(&session),
+            Timer::Watchdog(tab, dialog) => self.on_watchdog(&tab, dialog),
+            Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
+            Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
+            Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
+            Timer::Rearm(tab) => self.rearm(&tab),
+        }
+    }
+
+    /// Ends a command: each is taken out of the table once, so each ends once (invariant 1).
+    fn end_flight(&mut self, flight: Flight<Purpose>, end: End) {
+        self.timers.stop(flight.deadline);
+        let answered = matches!(end, End::Answer(_));
+        match flight.purpose {
+            Purpose::Client { waiter, ref task, ref then, .. } => {
+                let (task, then) = (task.clone(), then.clone());
+                self.on_client_end(waiter, &task, then, &flight, end);
+            }
+            Purpose::Start => self.on_start_answered(end),
+            Purpose::Attach { target } => self.on_attach_answered(&target, end),
+            Purpose::Release => self.on_release_answered(end),
+            Purpose::CreateTab { task } => self.on_tab_created(&task, end),
+            Purpose::SetUp(session) => self.on_set_up_answered(&session),
+            Purpose::PageEnable(session) => {
+                self.on_page_enabled(&session, answered);
+                self.on_set_up_answered(&session);
+            }
+            Purpose::Silence(session) => self.on_silence_answered(&session, answered),
+            Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
+            Purpose::Isolate(session) => self.on_isolate(&session, end),
+            Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
+            Purpose::Disarm { tab } => self.on_disarmed(&tab),
+            Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
+            Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
+            Purpose::Leave(waiter) => self.on_leave_answered(waiter),
+            Purpose::Ignored => {}
+        }
+    }
+
+    /// Sends a command and starts its time.
+    fn send(
+        &mut self,
+        purpose: Purpose,
+        session: Option<&SessionId>,
+        method: &str,
+        params: Option<&[u8]>,
+        timeout: Duration,
+    ) -> CallId {
+        let id = self.calls.next_id();
+        let deadline = self.timers.start(self.now + timeout, Timer::Call(id));
+        self.effects.push_back(Effect::Send(envelope::write_command(id, method, params, session)));
+        self.calls.insert(id, Flight { purpose, session: session.cloned(), method: method.into(), deadline });
+        id
+    }
+
+    /// Sends a command of our own with text parameters.
+    fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
+        self.send(purpose, session, method, Some(params.as_bytes()), OWN_CALL)
+    }
+
+    fn start_timer(&mut self, wait: Duration, timer: Timer) -> TimerId {
+        self.timers.start(self.now + wait, timer)
+    }
+
+    fn finish(&mut self, waiter: Waiter, outcome: Result<Outcome, CallError>) {
+        self.effects.push_back(Effect::Finish(waiter, outcome));
+    }
+
+    /// Ends every flight that `wanted` picks with what `error` makes of it.
+    fn fail_flights(
+        &mut self,
+        wanted: impl FnMut(&Flight<Purpose>) -> bool,
+        mut error: impl FnMut(&Flight<Purpose>) -> CallError,
+    ) {
+        for id in self.calls.select(wanted) {
+            if let Some(flight) = self.calls.take(id) {
+                let error = error(&flight);
+                self.end_flight(flight, End::Failed(error));
+            }
+        }
+    }
+}
+
+/// Writes a JSON object of text fields, for the few parameters that we make ourselves.
+fn object(fields: &[(&str, &str)]) -> String {
+    let map: serde_json::Map<String, serde_json::Value> =
+        fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect();
+    serde_json::Value::Object(map).to_string()
+}

@@ -1,0 +1,587 @@
+//! Where a client's request goes, and how it ends.
+//!
+//! ```text
+//!   Target.*, Browser.* ──▶ the browser
+//!   session_id ──▶ that session, or session_gone          (never anywhere else)
+//!   frame_id   ──▶ the frame's own session, or its context in its parent's, or frame_in_process
+//!   target_id  ──▶ that tab or frame
+//!   nothing    ──▶ the task's current tab, found or opened when there is none
+//! ```
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::sessions::{Kind, Phase};
+use super::timers::{Timer, TimerId};
+use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, object, wire};
+use crate::cdp::envelope::WireError;
+use crate::error::{CallError, TimeoutHint};
+use crate::ids::{FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::time::Timestamp;
+
+/// The largest message that we send: Chromium drops the connection at 100 MiB (fact D5).
+const MAX_OUTGOING: usize = 99 << 20;
+/// What a message may hold beside its parameters.
+const ENVELOPE: usize = 1024;
+/// How long a request may take that has no time of its own.
+const REQUEST: Duration = Duration::from_secs(30);
+/// How long a page gets to show that it is not busy, before its script is stopped.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+/// A client's request, kept whole while it waits for the connection or for a tab.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) waiter: Waiter,
+    task: TaskId,
+    /// When it ends with `timeout` at the latest, and the time that it was given.
+    deadline: Timestamp,
+    timeout: Duration,
+    what: What,
+    /// Running while it waits.
+    timer: Option<TimerId>,
+}
+
+#[derive(Debug)]
+enum What {
+    Call(Call),
+    SelectTab { session: Option<SessionId>, target: Option<TargetId> },
+    CurrentTab,
+    Interrupt,
+}
+
+#[derive(Debug)]
+struct Call {
+    session: Option<SessionId>,
+    frame: Option<FrameId>,
+    target: Option<TargetId>,
+    method: String,
+    params: Option<Bytes>,
+    on_dialog: OnDialog,
+}
+
+/// What a client's call means to us when it succeeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    Nothing,
+    /// `Target.createTarget`: the tab is the task's.
+    OwnCreated,
+    /// `Page.handleJavaScriptDialog` on this tab.
+    RawAnswer(TargetId),
+}
+
+impl Request {
+    pub(super) fn from_call(call: ClientCall, now: Timestamp) -> Self {
+        let ClientCall { waiter, task, session, frame, target, method, params, timeout, on_dialog } = call;
+        let call = Call { session, frame, target, method, params, on_dialog };
+        Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None }
+    }
+
+    pub(super) fn select_tab(
+        waiter: Waiter,
+        task: TaskId,
+        session: Option<SessionId>,
+        target: Option<TargetId>,
+        now: Timestamp,
+    ) -> Self {
+        Self::new(waiter, task, What::SelectTab { session, target }, now)
+    }
+
+    pub(super) fn current_tab(waiter: Waiter, task: TaskId, now: Timestamp) -> Self {
+        Self::new(waiter, task, What::CurrentTab, now)
+    }
+
+    pub(super) fn interrupt(waiter: Waiter, task: TaskId, now: Timestamp) -> Self {
+        Self::new(waiter, task, What::Interrupt, now)
+    }
+
+    fn new(waiter: Waiter, task: TaskId, what: What, now: Timestamp) -> Self {
+        Self { waiter, task, deadline: now + REQUEST, timeout: REQUEST, what, timer: None }
+    }
+
+    fn name(&self) -> &str {
+        match &self.what {
+            What::Call(call) => &call.method,
+            What::SelectTab { .. } => "set_session",
+            What::CurrentTab => "session",
+            What::Interrupt => "interrupt",
+        }
+    }
+}
+
+impl Supervisor {
+    pub(super) fn on_request(&mut self, mut request: Request) {
+        if let Some(error) = self.gone_error() {
+            return self.fail_request(request, error);
+        }
+        if !matches!(self.link, Link::Ready) {
+            self.arm(&mut request);
+            return self.waiting.push(request);
+        }
+        if !self.tasks.contains_key(&request.task) {
+            let error = self.unknown_task(&request.task);
+            return self.fail_request(request, error);
+        }
+        self.arm(&mut request);
+        match &request.what {
+            What::Call(_) => self.route_call(request),
+            What::SelectTab { .. } => self.select_tab(request),
+            What::CurrentTab => {
+                let task = request.task.clone();
+                if let Some((target, request)) = self.current_or_wait(&task, request) {
+                    self.answer_with_tab(request, &target);
+                }
+            }
+            What::Interrupt => {
+                let task = request.task.clone();
+                if let Some((target, request)) = self.current_or_wait(&task, request) {
+                    self.interrupt(request, &target);
+                }
+            }
+        }
+    }
+
+    /// Starts the request's own time, which runs while it waits.
+    fn arm(&mut self, request: &mut Request) {
+        if request.timer.is_none() {
+            request.timer = Some(self.timers.start(request.deadline, Timer::Queued(request.waiter)));
+        }
+    }
+
+    /// Ends the waiting; from here on another timer, or nobody, ends the request.
+    fn disarm(&mut self, request: &mut Request) {
+        if let Some(timer) = request.timer.take() {
+            self.timers.stop(timer);
+        }
+    }
+
+    pub(super) fn fail_request(&mut self, mut request: Request, error: CallError) {
+        self.disarm(&mut request);
+        self.finish(request.waiter, Err(error));
+    }
+
+    fn answer_with_tab(&mut self, mut request: Request, target: &TargetId) {
+        self.disarm(&mut request);
+        let outcome = self.tab_outcome(target).ok_or_else(|| gone("tab", target.as_str()));
+        self.finish(request.waiter, outcome);
+    }
+
+    pub(super) fn on_queued_too_long(&mut self, waiter: Waiter) {
+        let Some(mut request) = self.take_queued(waiter) else { return };
+        request.timer = None;
+        let error = CallError::Timeout {
+            method: request.name().to_owned(),
+            timeout_ms: millis(request.timeout),
+            hint: TimeoutHint::None,
+        };
+        self.fail_request(request, error);
+    }
+
+    fn take_queued(&mut self, waiter: Waiter) -> Option<Request> {
+        let queues = std::iter::once(&mut self.waiting)
+            .chain(self.tabs.values_mut().map(|tab| &mut tab.queue))
+            .chain(self.tasks.values_mut().map(|task| &mut task.queue));
+        for queue in queues {
+            if let Some(at) = queue.iter().position(|request| request.waiter == waiter) {
+                return Some(queue.remove(at));
+            }
+        }
+        None
+    }
+
+    /// The client is gone: what it sent may still act, but nobody hears of it.
+    pub(super) fn on_cancel(&mut self, waiter: Waiter) {
+        if let Some(mut request) = self.take_queued(waiter) {
+            return self.disarm(&mut request);
+        }
+        let mine = |purpose: &Purpose| matches!(purpose, Purpose::Client { waiter: other, .. } if *other == waiter);
+        for id in self.calls.select(|flight| mine(&flight.purpose)) {
+            // What the call means to us, such as a tab that it opens, still counts.
+            if let Some(flight) = self.calls.get_mut(id)
+                && let Purpose::Client { then: Then::Nothing, .. } = flight.purpose
+            {
+                flight.purpose = Purpose::Ignored;
+            }
+        }
+    }
+
+    pub(super) fn unknown_task(&self, task: &TaskId) -> CallError {
+        CallError::UnknownTask { task: task.clone(), known: self.task_names() }
+    }
+
+    // --- calls ---
+
+    fn route_call(&mut self, mut request: Request) {
+        let What::Call(call) = &mut request.what else { return };
+        if call.params.as_ref().map_or(0, Bytes::len) + call.method.len() + ENVELOPE > MAX_OUTGOING {
+            let why = "the message is larger than 99 MiB, which the browser does not take; send it in parts".to_owned();
+            return self.fail_request(request, CallError::BadRequest { field: "params", why });
+        }
+        if call.method.starts_with("Target.") || call.method.starts_with("Browser.") {
+            return self.call_browser(request);
+        }
+        if let Some(session) = call.session.clone() {
+            return self.call_session(request, &session);
+        }
+        if let Some(frame) = call.frame.clone() {
+            return self.call_frame(request, &frame);
+        }
+        if let Some(target) = call.target.clone() {
+            return self.call_target(request, &target);
+        }
+        let task = request.task.clone();
+        if let Some((target, request)) = self.current_or_wait(&task, request) {
+            let chosen = self.tasks.get(&task).and_then(|task| task.chosen_session.clone());
+            match chosen.or_else(|| self.tabs.get(&target).and_then(|tab| tab.session.clone())) {
+                Some(session) => self.call_on(request, &session),
+                None => self.fail_request(request, gone("tab", target.as_str())),
+            }
+        }
+    }
+
+    fn call_browser(&mut self, request: Request) {
+        let What::Call(call) = &request.what else { return };
+        let params = call.params.as_deref().and_then(|raw| str::from_utf8(raw).ok()).unwrap_or("{}");
+        if let Some(why) = self.harms_supervision(&call.method, params) {
+            return self.fail_request(request, CallError::BadRequest { field: "method", why });
+        }
+        if call.method == "Target.closeTarget"
+            && let Some(named) = wire::read::<wire::NamesTarget>(params)
+            && let Some(tab) = self.tabs.get_mut(&named.target_id).filter(|tab| tab.phase == Phase::Recovering)
+        {
+            // Closing it now would end the browser (fact A25).
+            return tab.queue.push(request);
+        }
+        let then = if call.method == "Target.createTarget" { Then::OwnCreated } else { Then::Nothing };
+        self.send_call(request, None, then);
+    }
+
+    /// Returns why a browser-level call would take away what supervision stands on; `None` for all else.
+    fn harms_supervision(&self, method: &str, params: &str) -> Option<String> {
+        match method {
+            "Target.setAutoAttach" | "Target.autoAttachRelated" => Some(format!(
+                "{method} is ostler's own: every tab and frame of the task is attached already, see the sessions in `state`"
+            )),
+            "Target.setDiscoverTargets" if !params.contains("true") => {
+                Some("Target.setDiscoverTargets is ostler's own and stays on; leave the call out".to_owned())
+            }
+            "Target.detachFromTarget" => {
+                let named = wire::read::<wire::NamesSession>(params)?;
+                let session = self.sessions.get(&named.session_id).filter(|session| session.supervised)?;
+                let tab = session.tab.as_ref().and_then(|tab| self.tabs.get(tab))?;
+                (!tab.dialogs.is_empty()).then(|| {
+                    "a dialog is open on this tab, and detaching now would leave it unanswerable; answer it first"
+                        .to_owned()
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn call_session(&mut self, request: Request, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else {
+            return self.fail_request(request, gone("session", id.as_str()));
+        };
+        if let Some(owner) = session.tab.as_ref().and_then(|tab| self.tabs.get(tab)).map(|tab| &tab.task)
+            && *owner != request.task
+        {
+            let why = format!("session {id} belongs to task {owner}; name that task in `task` to use it");
+            return self.fail_request(request, CallError::BadRequest { field: "session_id", why });
+        }
+        self.call_on(request, id);
+    }
+
+    fn call_frame(&mut self, mut request: Request, id: &FrameId) {
+        let Some(task) = self.tasks.get(&request.task) else { return };
+        let holder = task.tabs.iter().find_map(|target| {
+            let frames = self.tabs.get(target)?.frames.as_ref()?;
+            Some((target, frames, frames.get(id)?))
+        });
+        let Some((_, frames, frame)) = holder else {
+            let known = task.tabs.iter().filter_map(|target| self.tabs.get(target)?.frames.as_ref());
+            let known = known.flat_map(|frames| frames.ids()).map(|id| id.to_string()).collect();
+            return self.fail_request(request, CallError::UnknownFrame { frame_id: id.to_string(), known });
+        };
+        let reporter = frame.reporter.clone();
+        if id == frames.top() || frame.oopif.is_some() {
+            let session = frame.oopif.clone().unwrap_or(reporter);
+            return self.call_on(request, &session);
+        }
+        let What::Call(call) = &mut request.what else { return };
+        let params = call.params.as_deref().and_then(|raw| str::from_utf8(raw).ok()).unwrap_or("{}");
+        match &frame.context {
+            Some((session, unique_id)) if call.method == "Runtime.evaluate" => {
+                let session = session.clone();
+                if let Some(params) = in_context(params, unique_id) {
+                    call.params = Some(params.into());
+                }
+                self.call_on(request, &session);
+            }
+            _ => {
+                let error = CallError::FrameInProcess { frame_id: id.clone(), method: call.method.clone() };
+                self.fail_request(request, error);
+            }
+        }
+    }
+
+    fn call_target(&mut self, request: Request, id: &TargetId) {
+        if let Some(tab) = self.tabs.get_mut(id) {
+            if tab.task != request.task {
+                let why = format!("tab {id} belongs to task {}; name that task in `task` to use it", tab.task);
+                return self.fail_request(request, CallError::BadRequest { field: "target_id", why });
+            }
+            return match tab.session.clone().filter(|_| tab.phase == Phase::Ready) {
+                Some(session) => self.call_on(request, &session),
+                None => tab.queue.push(request),
+            };
+        }
+        let frame = self.sessions.iter().find(|(_, session)| session.supervised && session.target == *id);
+        if let Some((session, _)) = frame {
+            let session = session.clone();
+            return self.call_session(request, &session);
+        }
+        if self.targets.iter().any(|info| info.target_id == *id && info.kind == "page") {
+            // The client names a tab that nobody has: it is the task's from now on.
+            let task = request.task.clone();
+            let session = self.unclaimed_session(id);
+            self.adopt(id, &task, session);
+            return self.call_target(request, id);
+        }
+        self.fail_request(request, gone("target", id.as_str()));
+    }
+
+    /// Sends a call on a session, unless it is known that it could not end there.
+    fn call_on(&mut self, request: Request, id: &SessionId) {
+        let What::Call(call) = &request.what else { return };
+        let Some(session) = self.sessions.get(id) else {
+            return self.fail_request(request, gone("session", id.as_str()));
+        };
+        if session.crashed && !blocking::survives_crash(&call.method) {
+            let what = format!("{} {}", if session.kind == Kind::Page { "tab" } else { "frame" }, session.target);
+            return self.fail_request(request, CallError::TargetCrashed { what });
+        }
+        if session.supervised
+            && let Some(why) = blocking::blinds_the_supervisor(&call.method)
+        {
+            let why = format!(
+                "{} is refused on this session because {why}; attach one of your own with Target.attachToTarget to use it there",
+                call.method
+            );
+            return self.fail_request(request, CallError::BadRequest { field: "method", why });
+        }
+        let tab = session.tab.clone();
+        if let Some(tab) = tab.as_ref().and_then(|tab| self.tabs.get_mut(tab))
+            && matches!(tab.phase, Phase::Recovering | Phase::Held)
+        {
+            return tab.queue.push(request);
+        }
+        if call.on_dialog == OnDialog::Return
+            && let Some(dialog) = self.blocking_dialog(id, &call.method)
+        {
+            return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
+        }
+        let mut then = Then::Nothing;
+        if call.method == "Page.handleJavaScriptDialog"
+            && let Some(tab) = tab
+        {
+            self.on_raw_answer(&tab);
+            then = Then::RawAnswer(tab);
+        }
+        let id = id.clone();
+        self.send_call(request, Some(&id), then);
+    }
+
+    fn send_call(&mut self, mut request: Request, session: Option<&SessionId>, then: Then) {
+        self.disarm(&mut request);
+        let left = request.deadline.since(self.now);
+        let What::Call(call) = request.what else { return };
+        let purpose = Purpose::Client {
+            waiter: request.waiter,
+            task: request.task,
+            on_dialog: call.on_dialog,
+            timeout: request.timeout,
+            then,
+        };
+        self.send(purpose, session, &call.method, call.params.as_deref(), left);
+    }
+
+    pub(super) fn on_client_end(
+        &mut self,
+        waiter: Waiter,
+        task: &TaskId,
+        then: Then,
+        flight: &Flight<Purpose>,
+        end: End,
+    ) {
+        let accepted = matches!(end, End::Answer(Ok(_)));
+        let outcome = match end {
+            End::Answer(Ok(result)) => {
+                if then == Then::OwnCreated
+                    && let Some(created) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesTarget>)
+                {
+                    self.own_created(&created.target_id, task);
+                }
+                Ok(Outcome::Result(result))
+            }
+            End::Answer(Err(error)) => Err(self.name_error(error, flight)),
+            End::Failed(error) => Err(error),
+        };
+        if let Then::RawAnswer(tab) = then {
+            self.on_raw_answer_ended(&tab, accepted);
+        }
+        self.finish(waiter, outcome);
+    }
+
+    /// Gives an error of the browser's its own name where it has one in the contract.
+    fn name_error(&self, error: WireError, flight: &Flight<Purpose>) -> CallError {
+        let session = flight.session.as_ref();
+        match (error.code, error.message.as_str()) {
+            (-32001, _) if session.is_some() => gone("session", session.map_or("", SessionId::as_str)),
+            (_, "Inspected target navigated or closed") => {
+                CallError::UnknownOutcome { method: flight.method.to_string(), why: "the page navigated or closed" }
+            }
+            (_, "Target crashed") => CallError::TargetCrashed {
+                what: session.map_or_else(String::new, |session| format!("session {session}")),
+            },
+            _ => CallError::Cdp { code: error.code, message: error.message },
+        }
+    }
+
+    /// Returns the error of a command whose time is over, with what is known of its page.
+    pub(super) fn timeout_of(&self, flight: &Flight<Purpose>) -> CallError {
+        let timeout = match flight.purpose {
+            Purpose::Client { timeout, .. } => timeout,
+            _ => super::OWN_CALL,
+        };
+        let renderer = flight.session.is_some() && !blocking::finishes_despite_dialog(&flight.method);
+        let hint = if renderer { TimeoutHint::PageBusy } else { TimeoutHint::None };
+        CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
+    }
+
+    // --- the current tab ---
+
+    fn select_tab(&mut self, request: Request) {
+        let What::SelectTab { session, target } = &request.what else { return };
+        let (session, named) = (session.clone(), target.clone());
+        let known = session.as_ref().map(|id| (id.clone(), self.sessions.get(id)));
+        let (tab, frame_session) = match (&known, named) {
+            (Some((id, None)), _) => return self.fail_request(request, gone("session", id.as_str())),
+            (Some((id, Some(session))), _) if session.kind != Kind::Page => match session.tab.clone() {
+                Some(tab) => (tab, Some(id.clone())),
+                None => return self.fail_request(request, gone("tab of session", id.as_str())),
+            },
+            (Some((_, Some(session))), _) => (session.target.clone(), None),
+            (None, Some(target)) => (target, None),
+            (None, None) => {
+                let why = "name the tab by `target_id`, or a session on it by `session_id`".to_owned();
+                return self.fail_request(request, CallError::BadRequest { field: "target_id", why });
+            }
+        };
+        match self.tabs.get(&tab) {
+            Some(known) if known.task != request.task => {
+                let why = format!("tab {tab} belongs to task {}", known.task);
+                return self.fail_request(request, CallError::BadRequest { field: "target_id", why });
+            }
+            Some(_) => {}
+            None if self.targets.iter().any(|info| info.target_id == tab && info.kind == "page") => {
+                let task = request.task.clone();
+                self.adopt(&tab, &task, session);
+            }
+            None => return self.fail_request(request, gone("tab", tab.as_str())),
+        }
+        if let Some(task) = self.tasks.get_mut(&request.task) {
+            task.current = Some(tab.clone());
+            task.chosen_session = frame_session;
+            task.dirty = super::publish::Dirty::ALL;
+        }
+        let task = request.task.clone();
+        if let Some((target, request)) = self.current_or_wait(&task, request) {
+            self.answer_with_tab(request, &target);
+        }
+    }
+
+    // --- a busy page ---
+
+    /// Asks every document of the tab whether it is free. One that has not answered after a moment has
+    /// its script stopped, on the session that was there before it hung; when all answer, it is done.
+    fn interrupt(&mut self, mut request: Request, target: &TargetId) {
+        self.disarm(&mut request);
+        let waiter = request.waiter;
+        let documents = self.sessions.iter().filter(|(_, session)| {
+            session.supervised && session.tab.as_ref() == Some(target) && !matches!(session.kind, Kind::Other(_))
+        });
+        let documents: Vec<_> = documents.map(|(id, _)| id.clone()).collect();
+        let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution"));
+        if let Some(dialog) = blocked {
+            // It waits for the dialog, not for a script, and stopping the script would hang as well (fact A12).
+            return self.finish(waiter, Err(CallError::DialogOpen { dialog, sent: false }));
+        }
+        for id in documents {
+            self.send_own(Purpose::Interrupt(waiter), Some(&id), "Runtime.getIsolateId", "{}");
+        }
+        self.start_timer(PATIENCE, Timer::Interrupt(waiter));
+    }
+
+    pub(super) fn on_interrupt_due(&mut self, waiter: Waiter) {
+        let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
+        for id in self.calls.select(mine) {
+            if let Some(session) = self.calls.get(id).and_then(|flight| flight.session.clone()) {
+                self.send_own(Purpose::Ignored, Some(&session), "Runtime.terminateExecution", "{}");
+            }
+        }
+    }
+
+    pub(super) fn on_interrupt_answered(&mut self, waiter: Waiter, end: End) {
+        let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
+        if let End::Failed(error) = end {
+            // One failure ends the request; the rest of its questions are nobody's any more.
+            for id in self.calls.select(mine) {
+                if let Some(flight) = self.calls.get_mut(id) {
+                    flight.purpose = Purpose::Ignored;
+                }
+            }
+            return self.finish(waiter, Err(error));
+        }
+        if !self.calls.any(mine) {
+            self.finish(waiter, Ok(Outcome::Done));
+        }
+    }
+
+    /// Leaves a line for the daemon's log.
+    pub(super) fn note(&mut self, text: String) {
+        self.effects.push_back(super::Effect::Note(text));
+    }
+}
+
+fn gone(kind: &str, id: &str) -> CallError {
+    CallError::SessionGone { what: format!("{kind} {id}") }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns `params` of a `Runtime.evaluate` with the context it is to run in, unless it names one itself.
+fn in_context(params: &str, unique_id: &str) -> Option<String> {
+    let named: wire::EvaluateWhere<'_> = wire::read(params)?;
+    if named.context_id.is_some() || named.unique_context_id.is_some() {
+        return None;
+    }
+    let context = object(&[("uniqueContextId", unique_id)]);
+    let rest = params.trim_start().strip_prefix('{')?;
+    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+    Some(format!("{}{comma}{rest}", context.strip_suffix('}')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_context;
+
+    #[test]
+    fn an_evaluate_is_sent_into_a_context_with_the_rest_unchanged() {
+        let sent = in_context(r#" {"expression":"'\ud800'"}"#, "1.2");
+        assert_eq!(sent.as_deref(), Some(r#"{"uniqueContextId":"1.2","expression":"'\ud800'"}"#));
+        assert_eq!(in_context("{}", "1.2").as_deref(), Some(r#"{"uniqueContextId":"1.2"}"#));
+        assert_eq!(in_context(r#"{"contextId":3}"#, "1.2"), None);
+    }
+}

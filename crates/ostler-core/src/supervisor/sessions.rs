@@ -1,0 +1,155 @@
+//! What is known of sessions and tabs, as data; what happens to them is in `attach.rs`.
+
+use std::collections::HashMap;
+
+use super::console::FrameOfContext;
+use super::dialogs::Dialog;
+use super::frames::Frames;
+use super::routing::Request;
+use super::timers::TimerId;
+use crate::ids::{FrameId, SessionId, TargetId, TaskId};
+use crate::view::TabState;
+
+/// What a session is attached to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Page,
+    Iframe,
+    /// A worker, a `browser_ui`, or whatever a newer Chromium has.
+    Other(Box<str>),
+}
+
+impl Kind {
+    pub(crate) fn new(kind: &str) -> Self {
+        match kind {
+            "page" => Self::Page,
+            "iframe" => Self::Iframe,
+            other => Self::Other(other.into()),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Page => "page",
+            Self::Iframe => "iframe",
+            Self::Other(other) => other,
+        }
+    }
+}
+
+/// One flattened session.
+///
+/// ```text
+///   attached ──set-up sent──▶ awaiting replies ──all there, or too late──▶ resumed
+/// ```
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) target: TargetId,
+    pub(crate) kind: Kind,
+    /// The tab that it belongs to, when that is one of ours.
+    pub(crate) tab: Option<TargetId>,
+    /// Whether it is the one that we watch its target through; a client may attach more.
+    pub(crate) supervised: bool,
+    /// Set-up commands that must be answered before the target may run.
+    pub(crate) awaiting: usize,
+    /// Whether the target is held until we resume it.
+    pub(crate) held: bool,
+    /// When it is resumed, or asked why it is silent, at the latest.
+    pub(crate) deadline: Option<TimerId>,
+    /// The V8 isolate of its renderer's main thread: sessions with the same one share a process.
+    pub(crate) isolate: Option<Box<str>>,
+    pub(crate) crashed: bool,
+    /// The main worlds by their number in this session.
+    pub(crate) contexts: HashMap<i64, FrameId>,
+}
+
+impl Session {
+    pub(crate) fn new(target: TargetId, kind: Kind) -> Self {
+        Self {
+            target,
+            kind,
+            tab: None,
+            supervised: false,
+            awaiting: 0,
+            held: false,
+            deadline: None,
+            isolate: None,
+            crashed: false,
+            contexts: HashMap::new(),
+        }
+    }
+}
+
+impl FrameOfContext for Session {
+    fn frame_of(&self, context: i64) -> Option<FrameId> {
+        self.contexts.get(&context).cloned()
+    }
+}
+
+/// How far a tab is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It has no session yet, or lost the one it had.
+    Attaching,
+    /// Its document is held until the set-up is done.
+    Held,
+    /// Calls go through.
+    Ready,
+    /// A frame went away under its open dialog: nothing may reach the tab until it was reloaded (fact A25).
+    Recovering,
+}
+
+/// One tab of a task.
+#[derive(Debug)]
+pub(crate) struct Tab {
+    pub(crate) task: TaskId,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) phase: Phase,
+    pub(crate) frames: Option<Frames>,
+    /// Open dialogs, the oldest first. Two at once is the case of fact A26.
+    pub(crate) dialogs: Vec<Dialog>,
+    /// Closed ones whose answer is still on its way, so that it is not known yet who closed them.
+    pub(crate) closing: Vec<Dialog>,
+    pub(crate) title: String,
+    pub(crate) url: String,
+    pub(crate) crashed: bool,
+    pub(crate) opener: Option<TargetId>,
+    /// Opened by ostler itself, because the task had no tab.
+    pub(crate) ours: bool,
+    /// Requests that wait until calls go through.
+    pub(crate) queue: Vec<Request>,
+}
+
+impl Tab {
+    pub(crate) fn new(task: TaskId) -> Self {
+        Self {
+            task,
+            session: None,
+            phase: Phase::Attaching,
+            frames: None,
+            dialogs: Vec::new(),
+            closing: Vec::new(),
+            title: String::new(),
+            url: String::new(),
+            crashed: false,
+            opener: None,
+            ours: false,
+            queue: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> TabState {
+        use crate::view::DialogKind;
+        if self.crashed {
+            TabState::Crashed
+        } else if self.dialogs.iter().any(|dialog| dialog.view.kind != DialogKind::Unknown) {
+            TabState::Dialog
+        } else if !self.dialogs.is_empty() {
+            TabState::Blocked
+        } else if self.phase == Phase::Ready {
+            TabState::Ready
+        } else {
+            TabState::Attaching
+        }
+    }
+}

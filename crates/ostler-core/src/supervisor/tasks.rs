@@ -1,0 +1,274 @@
+//! One agent's work in the browser: its tabs, dialogs and console, and which tab is the current one.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::console::Console;
+use super::publish::{Dirty, Parts};
+use super::routing::Request;
+use super::sessions::{Phase, Tab};
+use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
+use crate::error::CallError;
+use crate::ids::{DialogId, SessionId, TargetId, TaskId};
+use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
+
+/// What is known of a task.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) policy: DialogPolicy,
+    pub(super) dialog_timeout: Duration,
+    next_dialog: u64,
+    pub(super) recent: VecDeque<ClosedDialogView>,
+    pub(super) console: Console,
+    /// In the order in which the task got them.
+    pub(super) tabs: Vec<TargetId>,
+    pub(super) current: Option<TargetId>,
+    /// A frame's session that a client made the current one, in place of its tab's.
+    pub(super) chosen_session: Option<SessionId>,
+    /// Whether a tab is being opened because there was none.
+    opening: bool,
+    /// Requests that wait for that tab.
+    pub(super) queue: Vec<Request>,
+    pub(super) dirty: Dirty,
+    pub(super) parts: Parts,
+}
+
+impl Task {
+    fn new(policy: DialogPolicy, dialog_timeout: Duration) -> Self {
+        Self {
+            policy,
+            dialog_timeout,
+            next_dialog: 0,
+            recent: VecDeque::new(),
+            console: Console::default(),
+            tabs: Vec::new(),
+            current: None,
+            chosen_session: None,
+            opening: false,
+            queue: Vec::new(),
+            dirty: Dirty::ALL,
+            parts: Parts::default(),
+        }
+    }
+
+    /// Returns a number that no dialog of the task has had.
+    pub(super) fn next_dialog_id(&mut self) -> DialogId {
+        self.next_dialog += 1;
+        DialogId(self.next_dialog)
+    }
+
+    pub(super) fn remember(&mut self, closed: ClosedDialogView) {
+        if self.recent.len() == MAX_RECENT_DIALOGS {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(closed);
+        self.dirty |= Dirty::DIALOGS;
+    }
+}
+
+/// Returns whether a person would call it a page: an agent never gets an internal one by itself.
+fn is_real_page(info: &wire::TargetInfo) -> bool {
+    let url = info.url.0.as_str();
+    info.kind == "page"
+        && (url.is_empty()
+            || url.starts_with("about:blank")
+            || ["http://", "https://", "file://", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme)))
+}
+
+impl Supervisor {
+    pub(super) fn on_start_task(&mut self, id: TaskId, policy: DialogPolicy, dialog_timeout: Duration) {
+        match self.tasks.get_mut(&id) {
+            Some(task) => {
+                (task.policy, task.dialog_timeout) = (policy, dialog_timeout);
+                task.dirty |= Dirty::POLICY;
+            }
+            None => {
+                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout));
+                self.adopt_unowned_tabs(&id);
+            }
+        }
+    }
+
+    /// Ends a task. Its dialogs are dismissed before its sessions are detached (fact A11); a tab that
+    /// ostler opened for it is closed, all others stay as they are.
+    pub(super) fn on_end_task(&mut self, id: &TaskId) {
+        let Some(task) = self.tasks.get(id) else { return };
+        for target in task.tabs.clone() {
+            self.dismiss_in(&target, || Purpose::Ignored);
+            let Some(tab) = self.tabs.get(&target) else { continue };
+            let (session, ours) = (tab.session.clone(), tab.ours);
+            self.forget_tab(&target, "the task was ended");
+            if ours && self.scope == Scope::Guest {
+                self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
+            } else if let Some(session) = session {
+                let params = object(&[("sessionId", session.as_str())]);
+                self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+            }
+        }
+        if let Some(task) = self.tasks.remove(id) {
+            for request in task.queue {
+                self.fail_request(request, CallError::UnknownTask { task: id.clone(), known: self.task_names() });
+            }
+        }
+        self.effects.push_back(Effect::Retire(id.clone()));
+    }
+
+    pub(super) fn task_names(&self) -> Vec<String> {
+        self.tasks.keys().map(ToString::to_string).collect()
+    }
+
+    /// Drops all that belonged to another browser (invariant 5). Tasks, their policies and their
+    /// dialog numbers stay: they are the client's, not the browser's.
+    pub(super) fn forget_browser(&mut self) {
+        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.forget_tab(&target, "the browser is another one now");
+        }
+        self.sessions.clear();
+        for task in self.tasks.values_mut() {
+            (task.current, task.chosen_session, task.opening) = (None, None, false);
+            task.recent.clear();
+            task.console.clear();
+            task.dirty = Dirty::ALL;
+        }
+    }
+
+    /// Makes sure that the task has a current tab that calls go through to. Returns it when that is
+    /// so; otherwise `request` waits for it and nothing is returned.
+    pub(super) fn current_or_wait(&mut self, id: &TaskId, request: Request) -> Option<(TargetId, Request)> {
+        let task = self.tasks.get_mut(id)?;
+        if !task.current.as_ref().is_some_and(|current| self.tabs.contains_key(current)) {
+            // The current tab was closed: another one of the task takes its place.
+            task.current = task.tabs.last().cloned();
+            task.chosen_session = None;
+            task.dirty |= Dirty::ALL;
+        }
+        if task.current.is_none() {
+            task.queue.push(request);
+            if !task.opening {
+                self.find_tab(id);
+            }
+            return None;
+        }
+        let target = task.current.clone()?;
+        match self.tabs.get_mut(&target) {
+            Some(tab) if tab.phase == Phase::Ready => Some((target, request)),
+            Some(tab) => {
+                tab.queue.push(request);
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// Chooses a tab for a task that has none. The default task takes a real page that nobody has;
+    /// any other task, and one that finds none, opens a tab of its own in the background (fact E18).
+    fn find_tab(&mut self, id: &TaskId) {
+        let free = |info: &&wire::TargetInfo| is_real_page(info) && !self.tabs.contains_key(&info.target_id);
+        let found = self.targets.iter().find(free).map(|info| info.target_id.clone());
+        match found.filter(|_| *id == TaskId::default_task()) {
+            Some(target) => self.adopt(&target, id, None),
+            None => {
+                if let Some(task) = self.tasks.get_mut(id) {
+                    task.opening = true;
+                }
+                let params = r#"{"url":"about:blank","background":true}"#;
+                self.send_own(Purpose::CreateTab { task: id.clone() }, None, "Target.createTarget", params);
+            }
+        }
+    }
+
+    /// Makes a tab that nobody has the task's, and attaches to it unless a session is at hand.
+    pub(super) fn adopt(&mut self, target: &TargetId, id: &TaskId, session: Option<SessionId>) {
+        let info = self.targets.iter().find(|info| info.target_id == *target);
+        let mut tab = Tab::new(id.clone());
+        if let Some(info) = info {
+            (tab.url, tab.title, tab.opener) = (info.url.0.clone(), info.title.0.clone(), info.opener_id.clone());
+        }
+        self.tabs.insert(target.clone(), tab);
+        if let Some(task) = self.tasks.get_mut(id) {
+            task.tabs.push(target.clone());
+            task.current.get_or_insert_with(|| target.clone());
+            task.dirty = Dirty::ALL;
+            let queue = std::mem::take(&mut task.queue);
+            if let Some(tab) = self.tabs.get_mut(target) {
+                tab.queue = queue;
+            }
+        }
+        match session {
+            Some(session) => self.supervise(&session, target),
+            // Auto-attach brings every tab of a browser of our own.
+            None if self.scope == Scope::Own => {}
+            None => self.attach(target),
+        }
+    }
+
+    pub(super) fn attach(&mut self, target: &TargetId) {
+        let params = format!(r#"{{"targetId":{},"flatten":true}}"#, serde_json::Value::from(target.as_str()));
+        self.send_own(Purpose::Attach { target: target.clone() }, None, "Target.attachToTarget", &params);
+    }
+
+    pub(super) fn on_tab_created(&mut self, id: &TaskId, end: End) {
+        if let Some(task) = self.tasks.get_mut(id) {
+            task.opening = false;
+        }
+        let created = match &end {
+            End::Answer(Ok(result)) => str::from_utf8(result).ok().and_then(wire::read::<wire::NamesTarget>),
+            _ => None,
+        };
+        match created {
+            Some(created) => {
+                self.own_created(&created.target_id, id);
+                if let Some(tab) = self.tabs.get_mut(&created.target_id) {
+                    tab.ours = true;
+                }
+            }
+            None => {
+                let error = match end {
+                    End::Answer(Err(error)) => CallError::Cdp { code: error.code, message: error.message },
+                    End::Failed(error) => error,
+                    End::Answer(Ok(_)) => CallError::SessionGone { what: "the tab that was opened".to_owned() },
+                };
+                let queue = self.tasks.get_mut(id).map(|task| std::mem::take(&mut task.queue)).unwrap_or_default();
+                for request in queue {
+                    self.fail_request(request, error.clone());
+                }
+            }
+        }
+    }
+
+    /// A tab was opened for the task. Where auto-attach takes every tab it may have come already.
+    pub(super) fn own_created(&mut self, target: &TargetId, id: &TaskId) {
+        match self.tabs.get(target) {
+            Some(tab) if tab.task == *id => {
+                let queue = self.tasks.get_mut(id).map(|task| {
+                    task.current.get_or_insert_with(|| target.clone());
+                    std::mem::take(&mut task.queue)
+                });
+                for request in queue.unwrap_or_default() {
+                    self.on_request(request);
+                }
+            }
+            Some(_) => {
+                self.move_tab(target, id);
+                self.own_created(target, id);
+            }
+            None => self.adopt(target, id, self.unclaimed_session(target)),
+        }
+    }
+
+    fn move_tab(&mut self, target: &TargetId, id: &TaskId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let from = std::mem::replace(&mut tab.task, id.clone());
+        if let Some(task) = self.tasks.get_mut(&from) {
+            task.tabs.retain(|other| other != target);
+            if task.current.as_ref() == Some(target) {
+                task.current = None;
+            }
+            task.dirty = Dirty::ALL;
+        }
+        if let Some(task) = self.tasks.get_mut(id) {
+            task.tabs.push(target.clone());
+            task.dirty = Dirty::ALL;
+        }
+    }
+}

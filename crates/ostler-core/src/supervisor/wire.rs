@@ -1,0 +1,218 @@
+//! The parts of Chromium's events and results that the core acts on, and nothing more.
+//!
+//! Every field that may be missing has a default: a newer Chromium that drops or adds one changes
+//! nothing. What a page chose (addresses, titles, messages) is read as lossy text.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::frames::FrameInfo;
+use crate::cdp::text::LossyText;
+use crate::ids::{FrameId, SessionId, TargetId};
+
+/// Reads `json` as `T`; `None` when it is not shaped like it.
+pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
+    serde_json::from_str(json).ok()
+}
+
+/// `Target.TargetInfo`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetInfo {
+    pub(crate) target_id: TargetId,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) title: LossyText,
+    #[serde(default)]
+    pub(crate) url: LossyText,
+    #[serde(default)]
+    pub(crate) opener_id: Option<TargetId>,
+    #[serde(default)]
+    pub(crate) can_access_opener: bool,
+    #[serde(default)]
+    pub(crate) parent_frame_id: Option<FrameId>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetEvent {
+    pub(crate) target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AttachedToTarget {
+    pub(crate) session_id: SessionId,
+    pub(crate) target_info: TargetInfo,
+    #[serde(default)]
+    pub(crate) waiting_for_debugger: bool,
+}
+
+/// Any event or result that names a session.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NamesSession {
+    pub(crate) session_id: SessionId,
+}
+
+/// Any event, result or parameter object that names a target.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NamesTarget {
+    pub(crate) target_id: TargetId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameAttached {
+    pub(crate) frame_id: FrameId,
+    pub(crate) parent_frame_id: FrameId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameDetached<'a> {
+    pub(crate) frame_id: FrameId,
+    #[serde(default)]
+    pub(crate) reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NamesFrame {
+    pub(crate) frame_id: FrameId,
+    #[serde(default)]
+    pub(crate) url: LossyText,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct FrameNavigated<'a> {
+    pub(crate) frame: Frame,
+    #[serde(rename = "type", default)]
+    pub(crate) kind: Option<Cow<'a, str>>,
+}
+
+/// `Page.Frame`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Frame {
+    id: FrameId,
+    #[serde(default)]
+    parent_id: Option<FrameId>,
+    #[serde(default)]
+    url: LossyText,
+    #[serde(default)]
+    url_fragment: LossyText,
+    #[serde(default)]
+    security_origin: LossyText,
+}
+
+impl From<Frame> for FrameInfo {
+    fn from(frame: Frame) -> Self {
+        Self {
+            id: frame.id,
+            parent: frame.parent_id,
+            url: frame.url.0 + &frame.url_fragment.0,
+            origin: frame.security_origin.0,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameTreeResult {
+    frame_tree: FrameTreeNode,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameTreeNode {
+    frame: Frame,
+    #[serde(default)]
+    child_frames: Vec<FrameTreeNode>,
+}
+
+impl FrameTreeResult {
+    /// Returns the frames, parents before children.
+    pub(crate) fn flatten(self) -> Vec<FrameInfo> {
+        let mut flat = Vec::new();
+        let mut open = std::collections::VecDeque::from([self.frame_tree]);
+        while let Some(node) = open.pop_front() {
+            flat.push(node.frame.into());
+            open.extend(node.child_frames);
+        }
+        flat
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DialogOpening<'a> {
+    pub(crate) frame_id: FrameId,
+    #[serde(default)]
+    pub(crate) message: LossyText,
+    #[serde(rename = "type", borrow)]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) default_prompt: LossyText,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RawDefaultPrompt<'a> {
+    #[serde(borrow, default)]
+    pub(crate) default_prompt: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ContextCreated {
+    pub(crate) context: Context,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Context {
+    pub(crate) id: i64,
+    #[serde(default)]
+    pub(crate) unique_id: String,
+    /// Missing in workers (fact C21).
+    #[serde(default)]
+    pub(crate) aux_data: Option<AuxData>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuxData {
+    #[serde(default)]
+    pub(crate) is_default: bool,
+    #[serde(default)]
+    pub(crate) frame_id: Option<FrameId>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ContextDestroyed {
+    #[serde(default)]
+    pub(crate) execution_context_id: i64,
+    #[serde(default)]
+    pub(crate) execution_context_unique_id: String,
+}
+
+/// The result of `Runtime.getIsolateId`.
+#[derive(Deserialize)]
+pub(crate) struct IsolateId {
+    pub(crate) id: String,
+}
+
+/// The parameters of `Runtime.evaluate` that say where it runs.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EvaluateWhere<'a> {
+    #[serde(borrow, default)]
+    pub(crate) context_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) unique_context_id: Option<&'a RawValue>,
+}
