@@ -1,0 +1,179 @@
+//! Says why no browser was found, and what to do about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why there is no endpoint. What happened and what to do next are kept apart; a door joins them into one sentence.
+///
+/// No variant holds a URL, only labels (`ws://host:port`): an error can be shown to anyone.
+#[derive(Debug)]
+pub(crate) enum EndpointError {
+    /// The URL that was given has the wrong scheme or shape.
+    BadUrl {
+        given_by: &'static str,
+        problem: &'static str,
+        expected: &'static str,
+    },
+    /// Nobody answers at that host and port.
+    Unreachable { at: String, cause: String },
+    /// Somebody took the connection and then said nothing.
+    Silent { at: String },
+    /// A TLS peer that did not prove who it is.
+    Untrusted { at: String, cause: String },
+    /// The browser asks the person in front of it whether we may connect.
+    ConsentPending { at: String },
+    /// A remote service refused us.
+    Denied { at: String, status: u16 },
+    /// Something answers, but no DevTools server; `passing` if it may be one again soon (a gateway's 502).
+    NotDevTools {
+        at: String,
+        answer: String,
+        passing: bool,
+    },
+    /// A browser that has no `/json/version` (Chrome 144 and later), and whose profile we do not know.
+    NoVersionPage { at: String },
+    /// No running browser was found.
+    NothingFound { looked_at: String },
+    /// The system has no root certificates, so no `https` or `wss` peer can be trusted.
+    NoRootCertificates,
+    /// No browser to launch is installed.
+    NoExecutable { looked_for: String },
+    /// The browser did not start, or ended before it could be reached; `stderr` is the end of what it said.
+    LaunchFailed {
+        program: PathBuf,
+        how: String,
+        stderr: String,
+    },
+    /// The browser started and could not be reached in time.
+    LaunchTimedOut { program: PathBuf, seconds: u64 },
+    /// The process that was to guard the browser did not do its work.
+    GuardFailed { cause: String },
+}
+
+impl EndpointError {
+    /// Returns what happened.
+    pub(crate) fn happened(&self) -> String {
+        match self {
+            Self::BadUrl {
+                given_by, problem, ..
+            } => format!("{given_by} {problem}"),
+            Self::Unreachable { at, cause } => format!("no browser answers at {at} ({cause})"),
+            Self::Silent { at } => format!("{at} took the connection but did not answer in time"),
+            Self::Untrusted { at, cause } => {
+                format!("no TLS connection to {at} can be trusted ({cause})")
+            }
+            Self::ConsentPending { at } => {
+                format!("the browser at {at} asks whether it may be debugged")
+            }
+            Self::Denied { at, status } => format!("{at} refused access with status {status}"),
+            Self::NotDevTools { at, answer, .. } => {
+                format!("{at} is no DevTools endpoint: {answer}")
+            }
+            Self::NoVersionPage { at } => {
+                format!("{at} has no /json/version, and no known profile folder records that port")
+            }
+            Self::NothingFound { looked_at } => {
+                format!("no running browser to connect to; looked at {looked_at}")
+            }
+            Self::NoRootCertificates => "the system has no root certificates".to_owned(),
+            Self::NoExecutable { looked_for } => {
+                format!("no browser to launch; looked for {looked_for}")
+            }
+            Self::LaunchFailed {
+                program,
+                how,
+                stderr,
+            } if stderr.is_empty() => {
+                format!("{} {how}", program.display())
+            }
+            Self::LaunchFailed {
+                program,
+                how,
+                stderr,
+            } => {
+                format!("{} {how}; it said: {stderr}", program.display())
+            }
+            Self::LaunchTimedOut { program, seconds } => {
+                format!(
+                    "{} started but opened no debugging port within {seconds} s",
+                    program.display()
+                )
+            }
+            Self::GuardFailed { cause } => {
+                format!("the process that guards the browser failed: {cause}")
+            }
+        }
+    }
+
+    /// Returns what to do next.
+    pub(crate) fn next_step(&self) -> String {
+        match self {
+            Self::BadUrl { given_by, expected, .. } => format!("set {given_by} to {expected}"),
+            Self::Unreachable { .. } => "check that the browser runs with remote debugging on and that host and \
+                                         port are right, or start one with `ostler connect --launch`"
+                .to_owned(),
+            Self::Silent { .. } => "restart the browser, or check that host and port are right".to_owned(),
+            Self::Untrusted { .. } => {
+                "check the host name in the URL, and that the system's root certificates (or SSL_CERT_FILE) \
+                 cover it"
+                    .to_owned()
+            }
+            Self::ConsentPending { .. } => {
+                "click Allow in the browser's window; the connection then goes on by itself".to_owned()
+            }
+            Self::Denied { .. } => "check the token or key in the URL".to_owned(),
+            Self::NotDevTools { .. } => "give the host and port of a browser's remote debugging".to_owned(),
+            Self::NoVersionPage { .. } => {
+                "set BU_CDP_WS to the browser's WebSocket URL: ws://, the host and port, then the second line of \
+                 DevToolsActivePort in the browser's profile folder"
+                    .to_owned()
+            }
+            Self::NothingFound { .. } => "run `ostler connect --launch`, start Chrome with \
+                                          --remote-debugging-port=9222 and a --user-data-dir of its own, or set \
+                                          BU_CDP_URL"
+                .to_owned(),
+            Self::NoRootCertificates => "install them (on Debian: the package ca-certificates)".to_owned(),
+            Self::NoExecutable { .. } => {
+                "install Chromium or Chrome, or name the browser's executable".to_owned()
+            }
+            Self::LaunchFailed { .. } => {
+                "install what it misses, or name another browser's executable; in a container without user \
+                 namespaces add the flag --no-sandbox"
+                    .to_owned()
+            }
+            Self::LaunchTimedOut { .. } => {
+                "try again, or name a browser that is no Snap or Flatpak (those keep their profile out of reach)"
+                    .to_owned()
+            }
+            Self::GuardFailed { .. } => "check the daemon's log and try again".to_owned(),
+        }
+    }
+
+    /// Says whether the same attempt may succeed later without anyone changing what was asked for.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Silent { .. }
+            | Self::ConsentPending { .. }
+            | Self::NothingFound { .. }
+            | Self::LaunchTimedOut { .. }
+            | Self::GuardFailed { .. } => true,
+            Self::NotDevTools { passing, .. } => *passing,
+            Self::BadUrl { .. }
+            | Self::Untrusted { .. }
+            | Self::Denied { .. }
+            | Self::NoVersionPage { .. }
+            | Self::NoRootCertificates
+            | Self::NoExecutable { .. }
+            | Self::LaunchFailed { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.happened(), self.next_step())
+    }
+}
+
+impl std::error::Error for EndpointError {}

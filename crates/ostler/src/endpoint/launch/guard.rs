@@ -1,0 +1,325 @@
+//! The guard: a small process that owns a browser's life, and ends it when the daemon lets go.
+//!
+//! Its standard input is a pipe whose only write end the daemon holds. The kernel closes that end however the daemon
+//! goes, so the guard needs no goodbye. It tells the daemon what happens by one [`Report`] a line on standard output.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::future::pending;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe;
+use tokio::process::ChildStderr;
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::time::{sleep, timeout};
+
+/// The hidden subcommand that is to call [`guard_main`] with the arguments after its `--`.
+pub(crate) const GUARD_SUBCOMMAND: &str = "guard-browser";
+
+/// How long a browser may take to end in good order.
+pub(super) const GRACE: Duration = Duration::from_secs(3);
+
+/// How long the rest of its processes may take to die once they are killed.
+pub(super) const CLEAR_LIMIT: Duration = Duration::from_secs(2);
+
+/// How much of the end of the browser's standard error is kept.
+const TAIL: usize = 4096;
+
+/// What the guard tells the daemon.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Report {
+    /// The browser's process, which leads the group of its id, and the name of its profile folder.
+    Started { browser: i32, profile: String },
+    /// There is no browser.
+    NotStarted { why: String },
+    /// The browser is gone, its group and its profile too.
+    Ended { how: String, stderr: String },
+}
+
+/// Runs the guard until its browser is gone. `args`: the folder to make the profile in, the browser, its flags.
+pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args = args.into_iter();
+    let (Some(temp), Some(program)) = (args.next(), args.next()) else {
+        return misuse();
+    };
+    let order = Order {
+        temp: temp.into(),
+        program: program.into(),
+        flags: args.collect(),
+    };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    else {
+        report(&Report::NotStarted {
+            why: "could not be guarded: no runtime".to_owned(),
+        });
+        return ExitCode::FAILURE;
+    };
+    runtime.block_on(async {
+        let Ok(mut release) = Release::listen() else {
+            return misuse();
+        };
+        match guard(order, &mut release).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                report(&Report::NotStarted { why });
+                ExitCode::FAILURE
+            }
+        }
+    })
+}
+
+/// What to guard.
+struct Order {
+    temp: PathBuf,
+    program: PathBuf,
+    flags: Vec<OsString>,
+}
+
+async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
+    let mut family = Family::adopt().map_err(|error| format!("could not be guarded: {error}"))?;
+    let profile = tempfile::Builder::new()
+        .prefix("ostler-profile-")
+        .tempdir_in(&order.temp)
+        .map_err(|error| format!("got no profile folder in {}: {error}", order.temp.display()))?
+        .keep();
+    let mut user_data_dir = OsString::from("--user-data-dir=");
+    user_data_dir.push(&profile);
+    let spawned = Command::new(&order.program)
+        .args(&order.flags)
+        .arg(user_data_dir)
+        // Its crash reports would go to the person's own configuration folder, whatever the profile.
+        .env("BREAKPAD_DUMP_LOCATION", profile.join("Crash Reports"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn();
+    let mut browser = spawned.map_err(|error| {
+        remove_folder(&profile);
+        format!("could not be started: {error}")
+    })?;
+    let group = Pid::from_child(&browser);
+    let mut stderr = browser
+        .stderr
+        .take()
+        .and_then(|pipe| ChildStderr::from_std(pipe).ok())
+        .expect("standard error was piped");
+    report(&Report::Started {
+        browser: group.as_raw_nonzero().get(),
+        profile: profile
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    });
+
+    let mut said = Tail::default();
+    let status = tokio::select! {
+        status = oversee(&mut family, group, release) => status,
+        never = said.listen_forever(&mut stderr) => match never {},
+    };
+    family.clear(group).await;
+    // Everyone who could write is gone; the limit is for a process that got away with the pipe.
+    let _ = timeout(Duration::from_millis(500), said.listen(&mut stderr)).await;
+    remove_folder(&profile);
+    report(&Report::Ended {
+        how: format!("ended with {status}"),
+        stderr: said.last_lines(),
+    });
+    Ok(())
+}
+
+/// Waits for the browser to end, or ends it when the daemon lets go.
+async fn oversee(family: &mut Family, browser: Pid, release: &mut Release) -> ExitStatus {
+    tokio::select! {
+        status = family.lost(browser) => return status,
+        () = release.wait() => {}
+    }
+    let _ = kill_process_group(browser, Signal::TERM);
+    if let Ok(status) = timeout(GRACE, family.lost(browser)).await {
+        return status;
+    }
+    let _ = kill_process_group(browser, Signal::KILL);
+    family.lost(browser).await
+}
+
+/// Every process that descends from us, adopted ones included.
+///
+/// Whoever adopts must also bury: this is the only place that waits for a child, so nobody's status is lost.
+struct Family {
+    deaths: Signals,
+}
+
+impl Family {
+    /// Must come before the first child, so that no death goes unheard.
+    fn adopt() -> io::Result<Self> {
+        // A browser's own children become ours when it dies, so that we see the last of them go.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        Ok(Self {
+            deaths: signal(SignalKind::child())?,
+        })
+    }
+
+    /// Waits until this child has died. May be dropped and called again before it returned.
+    async fn lost(&mut self, child: Pid) -> ExitStatus {
+        loop {
+            while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+                if pid == child {
+                    return ExitStatus::from_raw(status.as_raw());
+                }
+            }
+            self.deaths.recv().await;
+        }
+    }
+
+    /// Kills what is left of the group and waits until the kernel has forgotten it.
+    ///
+    /// The crash handlers are in groups of their own: they end by themselves once nobody is left to watch.
+    async fn clear(&mut self, group: Pid) {
+        let limit = Instant::now() + CLEAR_LIMIT;
+        loop {
+            // Bury first: a group of nothing but dead children would look alive for ever.
+            let children = loop {
+                match wait(WaitOptions::NOHANG) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break true,
+                    Err(_) => break false,
+                }
+            };
+            let group_gone = kill_process_group(group, Signal::KILL) == Err(Errno::SRCH);
+            if (group_gone && !children) || Instant::now() >= limit {
+                return;
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Removes the profile. A process that is just dying may still add a file, hence the repetition.
+pub(super) fn remove_folder(folder: &Path) {
+    for _ in 0..20 {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                std::thread::sleep(Duration::from_millis(25))
+            }
+            _ => return,
+        }
+    }
+}
+
+/// What tells the guard to end the browser: the pipe closes, or someone signals us.
+struct Release {
+    pipe: pipe::Receiver,
+    signals: [Signals; 3],
+}
+
+impl Release {
+    /// Must come before the browser is started: from then on no signal may end us by surprise.
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            pipe: pipe::Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?,
+            signals: [
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::hangup())?,
+            ],
+        })
+    }
+
+    async fn wait(&mut self) {
+        let [terminate, interrupt, hangup] = &mut self.signals;
+        tokio::select! {
+            () = closed(&mut self.pipe) => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+async fn closed(pipe: &mut pipe::Receiver) {
+    // Nothing is ever written; whatever comes but an end is passed over.
+    let mut ignored = [0; 64];
+    while matches!(pipe.read(&mut ignored).await, Ok(1..)) {}
+}
+
+/// The end of what a browser said on standard error: where it explains why it does not start.
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    /// Reads to the end. May be dropped and called again: nothing that was read is lost.
+    async fn listen(&mut self, stderr: &mut (impl AsyncRead + Unpin)) {
+        let mut chunk = [0; 1024];
+        while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
+            self.0.extend_from_slice(&chunk[..length]);
+            self.0.drain(..self.0.len().saturating_sub(TAIL));
+        }
+    }
+
+    async fn listen_forever(&mut self, stderr: &mut (impl AsyncRead + Unpin)) -> Infallible {
+        self.listen(stderr).await;
+        pending().await
+    }
+
+    /// Returns the last few lines as one.
+    fn last_lines(&self) -> String {
+        let text = String::from_utf8_lossy(&self.0);
+        let lines: Vec<_> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        lines[lines.len().saturating_sub(5)..].join(" | ")
+    }
+}
+
+fn report(report: &Report) {
+    let line = serde_json::to_string(report).expect("a report is plain data");
+    // A daemon that has gone does not hear it, and that is no reason to stop guarding.
+    let _ = writeln!(io::stdout().lock(), "{line}");
+}
+
+fn misuse() -> ExitCode {
+    let _ = writeln!(
+        io::stderr().lock(),
+        "ostler {GUARD_SUBCOMMAND} is run by the daemon, not by hand"
+    );
+    ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_tail_keeps_the_last_lines_of_a_flood() {
+        let mut text = "noise\n".repeat(10_000);
+        text.push_str("one\n\n  two\r\nthree\nfour\nerror while loading \u{fffd}libnss3.so\n");
+        let mut said = Tail::default();
+        said.listen(&mut text.as_bytes()).await;
+        assert!(said.0.len() <= TAIL);
+        assert_eq!(
+            said.last_lines(),
+            "one | two | three | four | error while loading \u{fffd}libnss3.so"
+        );
+    }
+
+    #[test]
+    fn a_silent_browser_leaves_an_empty_tail() {
+        assert_eq!(Tail::default().last_lines(), "");
+    }
+}

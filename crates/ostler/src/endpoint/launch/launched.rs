@@ -1,0 +1,166 @@
+//! The daemon's hold on a browser that it launched: letting go ends the browser.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::{sleep, timeout};
+
+use super::super::devtools_port;
+use super::super::error::EndpointError;
+use super::GuardCommand;
+use super::guard::{CLEAR_LIMIT, GRACE, Report, remove_folder};
+
+/// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
+const STOP_LIMIT: Duration = GRACE
+    .saturating_add(CLEAR_LIMIT)
+    .saturating_add(Duration::from_secs(5));
+
+/// A browser of our own.
+///
+/// [`stop`] ends it and waits until nothing is left. Dropping ends it too, without waiting: the guard does the work,
+/// and goes on with it even if we are gone the next moment.
+///
+/// [`stop`]: Launched::stop
+#[derive(Debug)]
+pub(crate) struct Launched {
+    guard: Child,
+    /// The write end of the guard's pipe. Nobody else may ever hold it; std opens it close-on-exec.
+    release: Option<ChildStdin>,
+    reports: Lines<BufReader<ChildStdout>>,
+    program: PathBuf,
+    /// The browser's process, which leads its group.
+    browser: Pid,
+    profile: PathBuf,
+}
+
+impl Launched {
+    /// Starts a guard that starts `program` with a fresh profile in `temp`.
+    pub(super) async fn start(
+        command: &GuardCommand,
+        temp: &Path,
+        program: &Path,
+        flags: &[String],
+    ) -> Result<Self, EndpointError> {
+        let failed = |cause: String| EndpointError::GuardFailed { cause };
+        let mut guard = Command::new(&command.program)
+            .arg0("ostler")
+            .args(&command.args)
+            .arg("--")
+            .arg(temp)
+            .arg(program)
+            .args(flags)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Whoever waits for the end of the daemon's standard error must not wait for the guard.
+            .stderr(Stdio::null())
+            // Ctrl+C in the daemon's terminal is for the daemon.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| failed(format!("it did not start: {error}")))?;
+        let release = guard.stdin.take();
+        let stdout = guard.stdout.take().expect("standard output was piped");
+        let mut reports = BufReader::new(stdout).lines();
+        match next_report(&mut reports).await? {
+            Report::Started { browser, profile } => Ok(Self {
+                guard,
+                release,
+                reports,
+                program: program.to_owned(),
+                browser: Pid::from_raw(browser)
+                    .ok_or_else(|| failed("it reported no process".to_owned()))?,
+                profile: temp.join(profile),
+            }),
+            Report::NotStarted { why: how } | Report::Ended { how, .. } => {
+                Err(EndpointError::LaunchFailed {
+                    program: program.to_owned(),
+                    how,
+                    stderr: String::new(),
+                })
+            }
+        }
+    }
+
+    /// Waits until the browser says where it listens, or ends.
+    ///
+    /// Its note in the profile is polled: there is no portable way to be told, and it comes once.
+    pub(super) async fn reachable(&mut self) -> Result<(u16, String), EndpointError> {
+        loop {
+            if let Some(found) = devtools_port::of_profile(&self.profile) {
+                return Ok(found);
+            }
+            tokio::select! {
+                report = next_report(&mut self.reports) => {
+                    if let Report::Ended { how, stderr } = report? {
+                        return Err(EndpointError::LaunchFailed { program: self.program.clone(), how, stderr });
+                    }
+                }
+                () = sleep(Duration::from_millis(10)) => {}
+            }
+        }
+    }
+
+    /// Returns the profile folder, which is removed with the browser.
+    pub(crate) fn profile(&self) -> &Path {
+        &self.profile
+    }
+
+    #[cfg(test)]
+    pub(super) fn browser(&self) -> Pid {
+        self.browser
+    }
+
+    #[cfg(test)]
+    pub(super) fn guard_process(&self) -> Pid {
+        self.guard
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()))
+            .expect("the guard was not waited for")
+    }
+
+    /// Ends the browser and returns when its processes and its profile are gone.
+    pub(crate) async fn stop(mut self) {
+        self.release = None;
+        if timeout(STOP_LIMIT, self.guard.wait()).await.is_err() {
+            tracing::warn!(browser = ?self.browser, "the guard does not end its browser; doing it from here");
+            let _ = self.guard.kill().await;
+        }
+        // What an absent guard left undone is done when `self` is dropped.
+    }
+
+    /// Does the guard's work where the guard itself was killed.
+    fn sweep(&self) {
+        tracing::warn!(browser = ?self.browser, "the browser's guard was killed; ending the browser from here");
+        let _ = kill_process_group(self.browser, Signal::KILL);
+        // Blocks for half a second at worst, and only after someone killed the guard.
+        remove_folder(&self.profile);
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        if matches!(self.guard.try_wait(), Ok(Some(status)) if !status.success()) {
+            self.sweep();
+        }
+        // Otherwise the guard is at work: dropping the pipe is all it waits for.
+    }
+}
+
+async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Result<Report, EndpointError> {
+    let failed = |cause: String| EndpointError::GuardFailed { cause };
+    loop {
+        match reports.next_line().await {
+            Ok(Some(line)) => {
+                // A line that is no report is not from us: a library that greets on standard output.
+                if let Ok(report) = serde_json::from_str(&line) {
+                    return Ok(report);
+                }
+            }
+            Ok(None) => return Err(failed("it ended without a word".to_owned())),
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Starts a browser of our own, which is gone when we are, however we go.
+//!
+//! ```text
+//!  daemon ──pipe──▶ guard ──────▶ browser (a process group of its own, a fresh profile)
+//!    │                │ ends the group and removes the profile when the pipe closes
+//!    └── holds the only write end: stop, drop, a crash and `kill -9` all close it
+//! ```
+//!
+//! The guard is this binary under another subcommand. It makes the profile and starts the browser itself, so there is
+//! no moment at which a dying daemon leaves either behind.
+
+mod executable;
+mod guard;
+mod launched;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::address::Address;
+use super::error::EndpointError;
+use super::{BrowserKind, Endpoint, Machine};
+
+pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
+pub(crate) use launched::Launched;
+
+/// How to start a browser.
+#[derive(Debug, Clone)]
+pub(crate) struct LaunchOptions {
+    /// The browser's executable; without one it is looked for.
+    pub(crate) executable: Option<PathBuf>,
+    /// With a window, for a person to watch.
+    pub(crate) headed: bool,
+    /// Flags beside ours.
+    pub(crate) extra_flags: Vec<String>,
+    /// How long the browser may take until it can be reached.
+    pub(crate) deadline: Duration,
+    /// How to start the guard process.
+    pub(crate) guard: GuardCommand,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        Self {
+            executable: None,
+            headed: false,
+            extra_flags: Vec::new(),
+            // About a second is usual; a cold disk on a small machine takes many times that.
+            deadline: Duration::from_secs(30),
+            guard: GuardCommand::default(),
+        }
+    }
+}
+
+/// The command that runs [`guard_main`]; what it shall guard is appended after a `--`.
+#[derive(Debug, Clone)]
+pub(crate) struct GuardCommand {
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+}
+
+impl Default for GuardCommand {
+    /// This very binary, even if the file was replaced by an upgrade since we started.
+    fn default() -> Self {
+        let program = if cfg!(target_os = "linux") {
+            PathBuf::from("/proc/self/exe")
+        } else {
+            std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ostler"))
+        };
+        Self {
+            program,
+            args: vec![GUARD_SUBCOMMAND.into()],
+        }
+    }
+}
+
+/// Starts a browser and waits until it can be dialled.
+pub(super) async fn launch(
+    options: &LaunchOptions,
+    machine: &Machine,
+) -> Result<Endpoint, EndpointError> {
+    let program = match &options.executable {
+        Some(program) => program.clone(),
+        None => executable::find(machine)?,
+    };
+    launch_program(&program, &flags(options), options, machine).await
+}
+
+async fn launch_program(
+    program: &Path,
+    flags: &[String],
+    options: &LaunchOptions,
+    machine: &Machine,
+) -> Result<Endpoint, EndpointError> {
+    let timed_out = || EndpointError::LaunchTimedOut {
+        program: program.to_owned(),
+        seconds: options.deadline.as_secs(),
+    };
+    // One deadline for both steps. Whoever is dropped in between takes the browser down with it.
+    let started = async {
+        let mut launched = Launched::start(&options.guard, &machine.temp, program, flags).await?;
+        let (port, path) = launched.reachable().await?;
+        Ok((launched, port, path))
+    };
+    let (launched, port, path) = timeout(options.deadline, started)
+        .await
+        .map_err(|_| timed_out())??;
+    Ok(Endpoint {
+        url: Address::local(port).websocket_url(&path),
+        kind: BrowserKind::Local,
+        found_by: format!("launched by ostler ({})", program.display()),
+        profile: Some(launched.profile().to_owned()),
+        launched: Some(launched),
+    })
+}
+
+/// Returns the flags, those of the user after ours: where Chromium takes one twice, the last wins.
+fn flags(options: &LaunchOptions) -> Vec<String> {
+    let mut flags: Vec<String> = [
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-sync",
+        "--disable-component-update",
+        "--disable-background-networking",
+        // The profile lives as short as the browser: no keyring of the person's is asked.
+        "--password-store=basic",
+        "--use-mock-keychain",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    if !options.headed {
+        flags.push("--headless=new".to_owned());
+    }
+    if rustix::process::geteuid().is_root() {
+        tracing::warn!(
+            "running as root: the browser starts with --no-sandbox, so a hostile page is not contained"
+        );
+        flags.push("--no-sandbox".to_owned());
+    }
+    flags.extend(options.extra_flags.iter().cloned());
+    // Only port 0 makes Chromium write DevToolsActivePort, and that is where we read the port it got.
+    flags.push("--remote-debugging-port=0".to_owned());
+    flags.push("about:blank".to_owned());
+    flags
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! Asks a port whether it is a DevTools server: one bounded `GET /json/version`.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use ureq::http::Uri;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use super::address::Address;
+use super::error::EndpointError;
+
+/// The longest reply that is read. Chromium's is about 450 bytes.
+const MAX_REPLY: u64 = 64 * 1024;
+
+/// How long the other side may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// To take the connection.
+    pub(super) connect: Duration,
+    /// For everything, connecting included.
+    pub(super) total: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(3),
+            total: Duration::from_secs(6),
+        }
+    }
+}
+
+/// What the port answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum VersionPage {
+    /// A browser, and the path (with a query, if any) of its WebSocket.
+    Browser { path: String },
+    /// 404: Chrome 144 and later where the person allowed debugging in its settings, or no browser at all.
+    Missing,
+    /// 401 or 403: over plain HTTP the browser's consent prompt, over TLS a service that wants another key.
+    Refused { status: u16 },
+    /// Something else speaks HTTP there.
+    Other { status: u16, what: String },
+}
+
+impl VersionPage {
+    /// Asks `address`. An error means that nobody spoke HTTP there.
+    pub(super) async fn fetch(address: &Address, limits: Limits) -> Result<Self, EndpointError> {
+        let at = address.label();
+        let address = address.clone();
+        // ureq blocks; its own time-outs bound how long the thread is kept, even if our caller gives up.
+        tokio::task::spawn_blocking(move || fetch_blocking(&address, limits))
+            .await
+            .map_err(|error| EndpointError::Unreachable {
+                at,
+                cause: error.to_string(),
+            })?
+    }
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    #[serde(rename = "Browser")]
+    browser: String,
+    #[serde(rename = "webSocketDebuggerUrl")]
+    websocket: String,
+}
+
+fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, EndpointError> {
+    let roots = if address.tls {
+        system_roots()?
+    } else {
+        RootCerts::from([])
+    };
+    let tls = TlsConfig::builder()
+        .root_certs(roots)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build();
+    let agent = ureq::Agent::config_builder()
+        .tls_config(tls)
+        // The WebSocket dials directly, so this must too: a proxy would see another network than it does.
+        .proxy(None)
+        // A redirect could carry the token in the query to another host.
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .timeout_connect(Some(limits.connect))
+        .timeout_global(Some(limits.total))
+        .build()
+        .new_agent();
+
+    let failed = |error| failure(address, error);
+    let mut reply = agent
+        .get(address.version_url().expose())
+        .call()
+        .map_err(failed)?;
+    let status = reply.status().as_u16();
+    if status != 200 {
+        return Ok(match status {
+            404 => VersionPage::Missing,
+            401 | 403 => VersionPage::Refused { status },
+            _ => VersionPage::Other {
+                status,
+                what: format!("it answered with status {status}"),
+            },
+        });
+    }
+    let body = match reply
+        .body_mut()
+        .with_config()
+        .limit(MAX_REPLY)
+        .read_to_vec()
+    {
+        Ok(body) => body,
+        Err(ureq::Error::BodyExceedsLimit(_)) => {
+            return Ok(VersionPage::Other {
+                status,
+                what: "its version page is far too long".to_owned(),
+            });
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    Ok(read_reply(&body).unwrap_or_else(|what| VersionPage::Other {
+        status,
+        what: what.to_owned(),
+    }))
+}
+
+fn read_reply(body: &[u8]) -> Result<VersionPage, &'static str> {
+    let reply: Reply = serde_json::from_slice(body)
+        .map_err(|_| "its version page names no Browser and webSocketDebuggerUrl")?;
+    let url: Uri = reply
+        .websocket
+        .parse()
+        .map_err(|_| "its webSocketDebuggerUrl is no URL")?;
+    match url.path_and_query() {
+        Some(path) if !reply.browser.is_empty() => Ok(VersionPage::Browser {
+            path: path.to_string(),
+        }),
+        _ => Err("its webSocketDebuggerUrl has no path"),
+    }
+}
+
+/// Says what went wrong in words of our own: ureq's may repeat the URL.
+fn failure(address: &Address, error: ureq::Error) -> EndpointError {
+    let at = address.label();
+    let unreachable = |cause: String| EndpointError::Unreachable {
+        at: at.clone(),
+        cause,
+    };
+    let untrusted = |cause: String| EndpointError::Untrusted {
+        at: at.clone(),
+        cause,
+    };
+    match error {
+        ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => {
+            unreachable("connecting took too long".to_owned())
+        }
+        ureq::Error::Timeout(_) => EndpointError::Silent { at },
+        ureq::Error::HostNotFound => unreachable("its name does not resolve".to_owned()),
+        ureq::Error::ConnectionFailed => unreachable("the connection failed".to_owned()),
+        ureq::Error::Rustls(error) => untrusted(error.to_string()),
+        ureq::Error::Tls(error) => untrusted(error.to_owned()),
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            unreachable("connection refused".to_owned())
+        }
+        ureq::Error::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            // A failed handshake comes wrapped in the error of the socket below it.
+            Some(tls) => untrusted(rustls::Error::to_string(tls)),
+            None => EndpointError::NotDevTools {
+                at,
+                answer: format!("the connection broke off ({})", error.kind()),
+                passing: true,
+            },
+        },
+        _ => EndpointError::NotDevTools {
+            at,
+            answer: "it does not speak HTTP".to_owned(),
+            passing: false,
+        },
+    }
+}
+
+fn system_roots() -> Result<RootCerts, EndpointError> {
+    let found = rustls_native_certs::load_native_certs();
+    for error in &found.errors {
+        tracing::warn!(%error, "some of the system's root certificates cannot be read");
+    }
+    if found.certs.is_empty() {
+        return Err(EndpointError::NoRootCertificates);
+    }
+    Ok(found
+        .certs
+        .iter()
+        .map(|der| Certificate::from_der(der).to_owned())
+        .into())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Starts a server that answers every request with these bytes and returns its port; `None` never answers.
+    pub(in crate::endpoint) async fn serve(answer: Option<String>) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        tokio::spawn(async move {
+            let mut silent = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 2048];
+                // An empty read is a mere probe of the port.
+                if !matches!(stream.read(&mut request).await, Ok(1..)) {
+                    continue;
+                }
+                match &answer {
+                    Some(answer) => drop(stream.write_all(answer.as_bytes()).await),
+                    None => silent.push(stream),
+                }
+            }
+        });
+        port
+    }
+
+    pub(in crate::endpoint) fn reply(status: &str, body: &str) -> Option<String> {
+        Some(format!(
+            "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
+    pub(in crate::endpoint) fn version(websocket: &str) -> Option<String> {
+        reply(
+            "200 OK",
+            &format!(r#"{{"Browser": "Chrome/156", "webSocketDebuggerUrl": "{websocket}"}}"#),
+        )
+    }
+
+    async fn ask(answer: Option<String>) -> Result<VersionPage, EndpointError> {
+        let port = serve(answer).await;
+        VersionPage::fetch(&Address::local(port), Limits::default()).await
+    }
+
+    #[tokio::test]
+    async fn a_browser_is_known_by_its_version_page() {
+        let page = ask(version("ws://inside-a-container/devtools/browser/1?a=b"))
+            .await
+            .expect("an answer");
+        assert_eq!(
+            page,
+            VersionPage::Browser {
+                path: "/devtools/browser/1?a=b".to_owned()
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn statuses_tell_missing_page_and_refusal_apart() {
+        assert_eq!(
+            ask(reply("404 Not Found", "")).await.expect("an answer"),
+            VersionPage::Missing
+        );
+        let refused = ask(reply("403 Forbidden", "")).await.expect("an answer");
+        assert_eq!(refused, VersionPage::Refused { status: 403 });
+    }
+
+    #[tokio::test]
+    async fn other_http_servers_are_no_browser() {
+        let redirect =
+            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
+        for answer in [
+            reply("200 OK", "<html>"),
+            reply("200 OK", r#"{"Browser": "Chrome"}"#),
+            reply("200 OK", r#"{"webSocketDebuggerUrl": "ws://x/y"}"#),
+            reply("200 OK", &" ".repeat(70 * 1024)),
+            reply("500 Internal Server Error", ""),
+            Some(redirect.to_owned()),
+        ] {
+            let page = ask(answer).await.expect("an answer");
+            assert!(matches!(page, VersionPage::Other { .. }), "{page:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_speaks_no_http_is_an_error_that_says_so() {
+        for answer in ["SSH-2.0-OpenSSH_9.2\r\n", ""] {
+            let error = ask(Some(answer.to_owned())).await.expect_err("no HTTP");
+            assert!(
+                matches!(error, EndpointError::NotDevTools { .. }),
+                "{error}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_silent_port_is_given_up() {
+        let port = serve(None).await;
+        let limits = Limits {
+            total: Duration::from_millis(200),
+            ..Limits::default()
+        };
+        let error = VersionPage::fetch(&Address::local(port), limits)
+            .await
+            .expect_err("silence");
+        assert!(
+            matches!(error, EndpointError::Silent { .. }) && error.may_pass(),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_closed_port_is_unreachable() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        drop(listener);
+        let error = VersionPage::fetch(&Address::local(port), Limits::default())
+            .await
+            .expect_err("closed");
+        assert!(
+            matches!(error, EndpointError::Unreachable { .. }) && error.may_pass(),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_bad_certificate_is_told_from_a_broken_connection() {
+        let tls = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let wrapped = ureq::Error::Io(io::Error::new(io::ErrorKind::InvalidData, tls));
+        let error = failure(&Address::local(1), wrapped);
+        assert!(matches!(error, EndpointError::Untrusted { .. }), "{error}");
+        assert!(
+            !error.may_pass() && error.to_string().contains("UnknownIssuer"),
+            "{error}"
+        );
+
+        let broken = ureq::Error::Io(io::ErrorKind::ConnectionReset.into());
+        assert!(failure(&Address::local(1), broken).may_pass());
+    }
+}
