@@ -9,7 +9,6 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId};
-use crate::time::Timestamp;
 
 /// The most entries of `frame_tree`, the top frame included.
 pub const MAX_FRAMES: usize = 30;
@@ -67,6 +66,25 @@ struct StateJson<'a> {
 }
 
 impl TaskView {
+    /// Returns the view of a task of which nothing is known yet.
+    pub fn empty(task: TaskId) -> Self {
+        Self {
+            task,
+            active: false,
+            current: None,
+            current_session: None,
+            tabs: Arc::default(),
+            pending_dialogs: Arc::default(),
+            recent_dialogs: Arc::default(),
+            frame_tree: None,
+            console: Arc::default(),
+            current_dialog_params: None,
+            policy: PolicyView { dialog_policy: DialogPolicy::default(), dialog_timeout_s: 300.0 },
+            sessions: Arc::default(),
+            state_json: OnceLock::new(),
+        }
+    }
+
     /// Returns the contract's `state` object as JSON. The supervisor's own keys are absent while
     /// none is attached.
     pub fn state_json(&self) -> Arc<str> {
@@ -325,11 +343,4 @@ pub struct SessionView {
     /// CDP's type of that target: `page`, `iframe`, `worker`, ...
     #[serde(rename = "type")]
     pub kind: String,
-}
-
-impl TaskView {
-    /// Returns how long the oldest open dialog has been open, in seconds.
-    pub fn oldest_dialog_age(&self, now: Timestamp) -> Option<f64> {
-        self.pending_dialogs.first().map(|dialog| now.as_unix_seconds() - dialog.opened_at)
-    }
 }

@@ -61,14 +61,8 @@ mod tests {
     #[test]
     fn label_shows_scheme_host_and_port_only() {
         for (url, label) in [
-            (
-                "ws://127.0.0.1:9222/devtools/browser/S3CRET",
-                "ws://127.0.0.1:9222",
-            ),
-            (
-                "wss://user:S3CRET@cloud.example?token=S3CRET",
-                "wss://cloud.example",
-            ),
+            ("ws://127.0.0.1:9222/devtools/browser/S3CRET", "ws://127.0.0.1:9222"),
+            ("wss://user:S3CRET@cloud.example?token=S3CRET", "wss://cloud.example"),
             ("https://u@S3CRET@host.example", "https://host.example"),
             ("http://[::1]:9222/S3CRET", "http://[::1]:9222"),
             ("S3CRET", HIDDEN),

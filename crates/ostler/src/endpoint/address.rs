@@ -33,25 +33,12 @@ impl Address {
     /// Reads a URL that someone gave. What is wrong is said without repeating any of it.
     pub(super) fn parse(given: &Given, protocol: Protocol) -> Result<Self, EndpointError> {
         let (plain, secure, expected) = match protocol {
-            Protocol::WebSocket => (
-                "ws",
-                "wss",
-                "a URL such as ws://127.0.0.1:9222/devtools/browser/ID",
-            ),
+            Protocol::WebSocket => ("ws", "wss", "a URL such as ws://127.0.0.1:9222/devtools/browser/ID"),
             Protocol::Http => ("http", "https", "a URL such as http://127.0.0.1:9222"),
         };
-        let bad = |problem| EndpointError::BadUrl {
-            given_by: given.by,
-            problem,
-            expected,
-        };
+        let bad = |problem| EndpointError::BadUrl { given_by: given.by, problem, expected };
 
-        let uri: Uri = given
-            .url
-            .expose()
-            .trim()
-            .parse()
-            .map_err(|_| bad("is no valid URL"))?;
+        let uri: Uri = given.url.expose().trim().parse().map_err(|_| bad("is no valid URL"))?;
         let tls = match uri.scheme_str() {
             Some(scheme) if scheme == plain => false,
             Some(scheme) if scheme == secure => true,
@@ -65,9 +52,7 @@ impl Address {
         let authority = uri.authority().ok_or_else(|| bad("names no host"))?;
         if authority.as_str().contains('@') {
             // Neither the HTTP nor the WebSocket side would send it: better said now than refused later.
-            return Err(bad(
-                "carries a user name or password, which ostler does not send",
-            ));
+            return Err(bad("carries a user name or password, which ostler does not send"));
         }
         if authority.host().is_empty() {
             return Err(bad("names no host"));
@@ -92,13 +77,7 @@ impl Address {
 
     /// Returns the address of a port of this machine. Chromium listens on IPv4 loopback.
     pub(super) fn local(port: u16) -> Self {
-        Self {
-            tls: false,
-            host: "127.0.0.1".to_owned(),
-            port,
-            path: "/".to_owned(),
-            query: None,
-        }
+        Self { tls: false, host: "127.0.0.1".to_owned(), port, path: "/".to_owned(), query: None }
     }
 
     /// Returns the same address with a host that Chromium's Host check accepts, and that answers.
@@ -110,10 +89,7 @@ impl Address {
         if self.tls || self.ip().is_some() {
             return Ok(self);
         }
-        let unreachable = |cause: String| EndpointError::Unreachable {
-            at: self.label(),
-            cause,
-        };
+        let unreachable = |cause: String| EndpointError::Unreachable { at: self.label(), cause };
         let candidates = timeout(limits.connect, lookup_host((self.host.as_str(), self.port)))
             .await
             .map_err(|_| unreachable("looking up its name took too long".to_owned()))?
@@ -138,11 +114,7 @@ impl Address {
     pub(super) fn version_url(&self) -> SecretUrl {
         let base = self.path.trim_end_matches('/');
         let base = base.strip_suffix("/json/version").unwrap_or(base);
-        self.url(
-            "http",
-            &format!("{base}/json/version"),
-            self.query.as_deref(),
-        )
+        self.url("http", &format!("{base}/json/version"), self.query.as_deref())
     }
 
     /// Returns the WebSocket URL on this host for the path, with its query if any, that the browser told.
@@ -169,18 +141,11 @@ impl Address {
     fn url(&self, scheme: &str, path: &str, query: Option<&str>) -> SecretUrl {
         let secure = if self.tls { "s" } else { "" };
         let (mark, query) = query.map_or(("", ""), |query| ("?", query));
-        SecretUrl::new(format!(
-            "{scheme}{secure}://{}:{}{path}{mark}{query}",
-            self.host, self.port
-        ))
+        SecretUrl::new(format!("{scheme}{secure}://{}:{}{path}{mark}{query}", self.host, self.port))
     }
 
     fn ip(&self) -> Option<IpAddr> {
-        self.host
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .parse()
-            .ok()
+        self.host.trim_start_matches('[').trim_end_matches(']').parse().ok()
     }
 
     fn at(&self, socket: SocketAddr) -> Self {
@@ -188,10 +153,7 @@ impl Address {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
-        Self {
-            host,
-            ..self.clone()
-        }
+        Self { host, ..self.clone() }
     }
 }
 
@@ -200,13 +162,7 @@ mod tests {
     use super::*;
 
     fn parse(url: &str, protocol: Protocol) -> Result<Address, EndpointError> {
-        Address::parse(
-            &Given {
-                url: SecretUrl::new(url),
-                by: "BU_X",
-            },
-            protocol,
-        )
+        Address::parse(&Given { url: SecretUrl::new(url), by: "BU_X" }, protocol)
     }
 
     fn http(url: &str) -> Address {
@@ -238,22 +194,10 @@ mod tests {
     #[test]
     fn version_page_is_below_the_given_path_and_keeps_the_query() {
         for (given, asked) in [
-            (
-                "http://127.0.0.1:9222",
-                "http://127.0.0.1:9222/json/version",
-            ),
-            (
-                "http://127.0.0.1:9222/",
-                "http://127.0.0.1:9222/json/version",
-            ),
-            (
-                "http://127.0.0.1:9222/json/version",
-                "http://127.0.0.1:9222/json/version",
-            ),
-            (
-                "https://cloud.example/eu/?token=T",
-                "https://cloud.example:443/eu/json/version?token=T",
-            ),
+            ("http://127.0.0.1:9222", "http://127.0.0.1:9222/json/version"),
+            ("http://127.0.0.1:9222/", "http://127.0.0.1:9222/json/version"),
+            ("http://127.0.0.1:9222/json/version", "http://127.0.0.1:9222/json/version"),
+            ("https://cloud.example/eu/?token=T", "https://cloud.example:443/eu/json/version?token=T"),
             ("http://[::1]:9222", "http://[::1]:9222/json/version"),
         ] {
             assert_eq!(http(given).version_url().expose(), asked);
@@ -263,21 +207,9 @@ mod tests {
     #[test]
     fn websocket_url_joins_the_told_path_to_the_given_host() {
         for (given, told, url) in [
-            (
-                "http://127.0.0.1:9222",
-                "/devtools/browser/1",
-                "ws://127.0.0.1:9222/devtools/browser/1",
-            ),
-            (
-                "https://cloud.example?t=1",
-                "/x",
-                "wss://cloud.example:443/x?t=1",
-            ),
-            (
-                "https://cloud.example?t=1",
-                "/x?own=2",
-                "wss://cloud.example:443/x?own=2",
-            ),
+            ("http://127.0.0.1:9222", "/devtools/browser/1", "ws://127.0.0.1:9222/devtools/browser/1"),
+            ("https://cloud.example?t=1", "/x", "wss://cloud.example:443/x?t=1"),
+            ("https://cloud.example?t=1", "/x?own=2", "wss://cloud.example:443/x?own=2"),
         ] {
             assert_eq!(http(given).websocket_url(told).expose(), url);
         }
@@ -288,25 +220,17 @@ mod tests {
         for given in ["https://no-such-host.invalid", "http://192.0.2.1:9222"] {
             let before = http(given);
             let label = before.label();
-            let after = before
-                .dialable(Limits::default())
-                .await
-                .expect("nothing is dialled");
+            let after = before.dialable(Limits::default()).await.expect("nothing is dialled");
             assert_eq!(after.label(), label);
         }
     }
 
     #[tokio::test]
     async fn localhost_is_dialled_by_the_address_that_answers() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a free port");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         let address = http(&format!("http://localhost:{port}"));
-        let address = address
-            .dialable(Limits::default())
-            .await
-            .expect("it answers");
+        let address = address.dialable(Limits::default()).await.expect("it answers");
         assert_eq!(address.label(), format!("127.0.0.1:{port}"));
         assert!(address.is_loopback());
     }

@@ -29,13 +29,7 @@ pub(super) fn recorded(machine: &Machine) -> Vec<Recorded> {
         .filter_map(|profile| {
             let (note, written) = read(&profile.folder)?;
             let (port, path) = parse(&note)?;
-            Some(Recorded {
-                browser: profile.browser,
-                profile: profile.folder,
-                port,
-                path,
-                written,
-            })
+            Some(Recorded { browser: profile.browser, profile: profile.folder, port, path, written })
         })
         .collect();
     found.sort_by_key(|recorded| std::cmp::Reverse(recorded.written));
@@ -49,10 +43,7 @@ pub(super) fn of_profile(folder: &Path) -> Option<(u16, String)> {
 
 fn read(folder: &Path) -> Option<(String, SystemTime)> {
     let file = File::open(folder.join("DevToolsActivePort")).ok()?;
-    let written = file
-        .metadata()
-        .and_then(|metadata| metadata.modified())
-        .ok()?;
+    let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
     let mut note = String::new();
     file.take(MAX_LENGTH).read_to_string(&mut note).ok()?;
     Some((note, written))
@@ -60,12 +51,7 @@ fn read(folder: &Path) -> Option<(String, SystemTime)> {
 
 fn parse(note: &str) -> Option<(u16, String)> {
     let mut lines = note.lines();
-    let port = lines
-        .next()?
-        .trim()
-        .parse()
-        .ok()
-        .filter(|port| *port != 0)?;
+    let port = lines.next()?.trim().parse().ok().filter(|port| *port != 0)?;
     let path = lines.next()?.trim();
     // A half-written note has a path too short to hold an id.
     let id = path.strip_prefix("/devtools/browser/")?;
@@ -79,12 +65,7 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::endpoint) fn machine(home: &Path) -> Machine {
-        Machine {
-            home: home.to_owned(),
-            config_home: None,
-            search_path: "".into(),
-            temp: home.to_owned(),
-        }
+        Machine { home: home.to_owned(), config_home: None, search_path: "".into(), temp: home.to_owned() }
     }
 
     /// Writes a note into a profile folder below `home` and returns the folder.
@@ -98,14 +79,8 @@ pub(super) mod tests {
     #[test]
     fn a_note_is_a_port_and_a_browser_path() {
         let path = "/devtools/browser/a9635ae0-deed".to_owned();
-        assert_eq!(
-            parse("38177\n/devtools/browser/a9635ae0-deed"),
-            Some((38177, path.clone()))
-        );
-        assert_eq!(
-            parse("38177\r\n/devtools/browser/a9635ae0-deed\r\n"),
-            Some((38177, path))
-        );
+        assert_eq!(parse("38177\n/devtools/browser/a9635ae0-deed"), Some((38177, path.clone())));
+        assert_eq!(parse("38177\r\n/devtools/browser/a9635ae0-deed\r\n"), Some((38177, path)));
         for note in [
             "",
             "38177",
@@ -126,31 +101,17 @@ pub(super) mod tests {
     #[test]
     fn the_newest_note_comes_first_and_unreadable_ones_are_passed_over() {
         let home = tempfile::tempdir().expect("a folder");
-        for (profile, port, age) in [
-            (".config/chromium", 1, 30),
-            (".config/google-chrome", 2, 10),
-            ("snap/chromium/common/chromium", 3, 20),
-        ] {
-            let folder = record(
-                home.path(),
-                profile,
-                &format!("{port}\n/devtools/browser/x"),
-            );
-            let note = File::options()
-                .write(true)
-                .open(folder.join("DevToolsActivePort"))
-                .expect("the note");
-            note.set_modified(SystemTime::now() - Duration::from_secs(age))
-                .expect("an age");
+        for (profile, port, age) in
+            [(".config/chromium", 1, 30), (".config/google-chrome", 2, 10), ("snap/chromium/common/chromium", 3, 20)]
+        {
+            let folder = record(home.path(), profile, &format!("{port}\n/devtools/browser/x"));
+            let note = File::options().write(true).open(folder.join("DevToolsActivePort")).expect("the note");
+            note.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("an age");
         }
         record(home.path(), ".config/vivaldi", "garbage");
-        std::fs::create_dir_all(home.path().join(".config/opera/DevToolsActivePort"))
-            .expect("a folder");
+        std::fs::create_dir_all(home.path().join(".config/opera/DevToolsActivePort")).expect("a folder");
 
-        let ports: Vec<_> = recorded(&machine(home.path()))
-            .iter()
-            .map(|recorded| recorded.port)
-            .collect();
+        let ports: Vec<_> = recorded(&machine(home.path())).iter().map(|recorded| recorded.port).collect();
         assert_eq!(ports, [2, 3, 1]);
     }
 }

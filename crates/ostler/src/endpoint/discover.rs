@@ -15,11 +15,7 @@ pub(super) async fn discover(machine: &Machine) -> Result<Endpoint, EndpointErro
     discover_on(machine, &USUAL_PORTS, Limits::default()).await
 }
 
-async fn discover_on(
-    machine: &Machine,
-    ports: &[u16],
-    limits: Limits,
-) -> Result<Endpoint, EndpointError> {
+async fn discover_on(machine: &Machine, ports: &[u16], limits: Limits) -> Result<Endpoint, EndpointError> {
     let mut stale = Vec::new();
     let mut consent = None;
 
@@ -51,12 +47,8 @@ async fn discover_on(
 
     // A browser whose person has yet to say yes is worth waiting for, but no reason to pass over one that is open.
     Err(match consent {
-        Some(port) => EndpointError::ConsentPending {
-            at: Address::local(port).label(),
-        },
-        None => EndpointError::NothingFound {
-            looked_at: looked_at(&stale, ports),
-        },
+        Some(port) => EndpointError::ConsentPending { at: Address::local(port).label() },
+        None => EndpointError::NothingFound { looked_at: looked_at(&stale, ports) },
     })
 }
 
@@ -91,10 +83,7 @@ fn websocket_url(port: u16, path: &str) -> SecretUrl {
 fn looked_at(stale: &[String], ports: &[u16]) -> String {
     let notes = match stale {
         [] => "the known profile folders (none holds a DevToolsActivePort)".to_owned(),
-        stale => format!(
-            "the DevToolsActivePort of {} (left over: no browser answers there)",
-            stale.join(", ")
-        ),
+        stale => format!("the DevToolsActivePort of {} (left over: no browser answers there)", stale.join(", ")),
     };
     let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
     format!("{notes} and at the ports {}", ports.join(", "))
@@ -110,10 +99,7 @@ mod tests {
     use super::*;
 
     async fn search(home: &Path, ports: &[u16]) -> Result<Endpoint, EndpointError> {
-        let limits = Limits {
-            total: Duration::from_secs(1),
-            ..Limits::default()
-        };
+        let limits = Limits { total: Duration::from_secs(1), ..Limits::default() };
         discover_on(&machine(home), ports, limits).await
     }
 
@@ -123,50 +109,27 @@ mod tests {
 
     #[tokio::test]
     async fn a_live_note_is_believed() {
-        for answer in [
-            version("ws://127.0.0.1/devtools/browser/noted"),
-            reply("404 Not Found", ""),
-        ] {
+        for answer in [version("ws://127.0.0.1/devtools/browser/noted"), reply("404 Not Found", "")] {
             let home = tempfile::tempdir().expect("a folder");
             let port = serve(answer).await;
             let profile = record(home.path(), ".config/google-chrome", &note(port));
             let endpoint = search(home.path(), &[]).await.expect("a browser");
-            assert_eq!(
-                endpoint.url.expose(),
-                format!("ws://127.0.0.1:{port}/devtools/browser/noted")
-            );
+            assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/noted"));
             assert_eq!(endpoint.found_by, "the DevToolsActivePort of Google Chrome");
-            assert_eq!(
-                (endpoint.kind, endpoint.profile),
-                (BrowserKind::Local, Some(profile))
-            );
+            assert_eq!((endpoint.kind, endpoint.profile), (BrowserKind::Local, Some(profile)));
         }
     }
 
     #[tokio::test]
     async fn a_port_that_answers_something_else_is_left_over() {
         let home = tempfile::tempdir().expect("a folder");
-        record(
-            home.path(),
-            ".config/google-chrome",
-            &note(serve(reply("200 OK", "a web page")).await),
-        );
-        record(
-            home.path(),
-            ".config/chromium",
-            &note(serve(Some("SSH-2.0\r\n".to_owned())).await),
-        );
+        record(home.path(), ".config/google-chrome", &note(serve(reply("200 OK", "a web page")).await));
+        record(home.path(), ".config/chromium", &note(serve(Some("SSH-2.0\r\n".to_owned())).await));
         record(home.path(), ".config/vivaldi", &note(serve(None).await));
         let error = search(home.path(), &[]).await.expect_err("nothing lives");
         let text = error.to_string();
         assert!(matches!(error, EndpointError::NothingFound { .. }) && error.may_pass());
-        for named in [
-            "Google Chrome",
-            "Chromium",
-            "Vivaldi",
-            "ostler connect --launch",
-            "BU_CDP_URL",
-        ] {
+        for named in ["Google Chrome", "Chromium", "Vivaldi", "ostler connect --launch", "BU_CDP_URL"] {
             assert!(text.contains(named), "{text}");
         }
     }
@@ -177,14 +140,8 @@ mod tests {
         let port = serve(version("ws://127.0.0.1/devtools/browser/other")).await;
         record(home.path(), ".config/google-chrome", &note(port));
         let endpoint = search(home.path(), &[]).await.expect("a browser");
-        assert_eq!(
-            endpoint.url.expose(),
-            format!("ws://127.0.0.1:{port}/devtools/browser/other")
-        );
-        assert_eq!(
-            (endpoint.found_by, endpoint.profile),
-            (format!("port {port}"), None)
-        );
+        assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/other"));
+        assert_eq!((endpoint.found_by, endpoint.profile), (format!("port {port}"), None));
     }
 
     #[tokio::test]
@@ -192,9 +149,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let missing = serve(reply("404 Not Found", "")).await;
         let live = serve(version("ws://127.0.0.1/devtools/browser/1")).await;
-        let endpoint = search(home.path(), &[missing, live])
-            .await
-            .expect("a browser");
+        let endpoint = search(home.path(), &[missing, live]).await.expect("a browser");
         assert_eq!(endpoint.found_by, format!("port {live}"));
     }
 
@@ -204,10 +159,7 @@ mod tests {
         let asking = serve(reply("403 Forbidden", "")).await;
         record(home.path(), ".config/google-chrome", &note(asking));
         let error = search(home.path(), &[]).await.expect_err("not yet");
-        assert!(
-            matches!(error, EndpointError::ConsentPending { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, EndpointError::ConsentPending { .. }), "{error}");
 
         let live = serve(version("ws://127.0.0.1/devtools/browser/1")).await;
         let endpoint = search(home.path(), &[live]).await.expect("a browser");

@@ -9,11 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) enum EndpointError {
     /// The URL that was given has the wrong scheme or shape.
-    BadUrl {
-        given_by: &'static str,
-        problem: &'static str,
-        expected: &'static str,
-    },
+    BadUrl { given_by: &'static str, problem: &'static str, expected: &'static str },
     /// Nobody answers at that host and port.
     Unreachable { at: String, cause: String },
     /// Somebody took the connection and then said nothing.
@@ -25,11 +21,7 @@ pub(crate) enum EndpointError {
     /// A remote service refused us.
     Denied { at: String, status: u16 },
     /// Something answers, but no DevTools server; `passing` if it may be one again soon (a gateway's 502).
-    NotDevTools {
-        at: String,
-        answer: String,
-        passing: bool,
-    },
+    NotDevTools { at: String, answer: String, passing: bool },
     /// A browser that has no `/json/version` (Chrome 144 and later), and whose profile we do not know.
     NoVersionPage { at: String },
     /// No running browser was found.
@@ -39,11 +31,7 @@ pub(crate) enum EndpointError {
     /// No browser to launch is installed.
     NoExecutable { looked_for: String },
     /// The browser did not start, or ended before it could be reached; `stderr` is the end of what it said.
-    LaunchFailed {
-        program: PathBuf,
-        how: String,
-        stderr: String,
-    },
+    LaunchFailed { program: PathBuf, how: String, stderr: String },
     /// The browser started and could not be reached in time.
     LaunchTimedOut { program: PathBuf, seconds: u64 },
     /// The process that was to guard the browser did not do its work.
@@ -54,9 +42,7 @@ impl EndpointError {
     /// Returns what happened.
     pub(crate) fn happened(&self) -> String {
         match self {
-            Self::BadUrl {
-                given_by, problem, ..
-            } => format!("{given_by} {problem}"),
+            Self::BadUrl { given_by, problem, .. } => format!("{given_by} {problem}"),
             Self::Unreachable { at, cause } => format!("no browser answers at {at} ({cause})"),
             Self::Silent { at } => format!("{at} took the connection but did not answer in time"),
             Self::Untrusted { at, cause } => {
@@ -79,25 +65,14 @@ impl EndpointError {
             Self::NoExecutable { looked_for } => {
                 format!("no browser to launch; looked for {looked_for}")
             }
-            Self::LaunchFailed {
-                program,
-                how,
-                stderr,
-            } if stderr.is_empty() => {
+            Self::LaunchFailed { program, how, stderr } if stderr.is_empty() => {
                 format!("{} {how}", program.display())
             }
-            Self::LaunchFailed {
-                program,
-                how,
-                stderr,
-            } => {
+            Self::LaunchFailed { program, how, stderr } => {
                 format!("{} {how}; it said: {stderr}", program.display())
             }
             Self::LaunchTimedOut { program, seconds } => {
-                format!(
-                    "{} started but opened no debugging port within {seconds} s",
-                    program.display()
-                )
+                format!("{} started but opened no debugging port within {seconds} s", program.display())
             }
             Self::GuardFailed { cause } => {
                 format!("the process that guards the browser failed: {cause}")
@@ -133,9 +108,7 @@ impl EndpointError {
                                           BU_CDP_URL"
                 .to_owned(),
             Self::NoRootCertificates => "install them (on Debian: the package ca-certificates)".to_owned(),
-            Self::NoExecutable { .. } => {
-                "install Chromium or Chrome, or name the browser's executable".to_owned()
-            }
+            Self::NoExecutable { .. } => "install Chromium or Chrome, or name the browser's executable".to_owned(),
             Self::LaunchFailed { .. } => {
                 "install what it misses, or name another browser's executable; in a container without user \
                  namespaces add the flag --no-sandbox"

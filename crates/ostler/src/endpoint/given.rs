@@ -18,31 +18,23 @@ pub(crate) struct Given {
 
 /// Checks a WebSocket URL and makes it one that Chromium accepts.
 pub(super) async fn websocket(given: &Given) -> Result<Endpoint, EndpointError> {
-    let address = Address::parse(given, Protocol::WebSocket)?
-        .dialable(Limits::default())
-        .await?;
+    let address = Address::parse(given, Protocol::WebSocket)?.dialable(Limits::default()).await?;
     Ok(endpoint(address.given_websocket_url(), given.by.to_owned()))
 }
 
 /// Asks an HTTP endpoint for its browser's WebSocket URL.
 pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, EndpointError> {
     let limits = Limits::default();
-    let address = Address::parse(given, Protocol::Http)?
-        .dialable(limits)
-        .await?;
+    let address = Address::parse(given, Protocol::Http)?.dialable(limits).await?;
     let at = address.label();
     match VersionPage::fetch(&address, limits).await? {
-        VersionPage::Browser { path } => {
-            Ok(endpoint(address.websocket_url(&path), given.by.to_owned()))
-        }
+        VersionPage::Browser { path } => Ok(endpoint(address.websocket_url(&path), given.by.to_owned())),
         VersionPage::Missing => from_profile(given, &address, machine),
         VersionPage::Refused { status } if address.tls => Err(EndpointError::Denied { at, status }),
         VersionPage::Refused { .. } => Err(EndpointError::ConsentPending { at }),
-        VersionPage::Other { status, what } => Err(EndpointError::NotDevTools {
-            at,
-            answer: what,
-            passing: status >= 500,
-        }),
+        VersionPage::Other { status, what } => {
+            Err(EndpointError::NotDevTools { at, answer: what, passing: status >= 500 })
+        }
     }
 }
 
@@ -50,42 +42,23 @@ pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, E
 ///
 /// Chrome 144 and later serves no version page where the person switched debugging on in its settings; its profile
 /// folder then tells what the page would have told. Another machine's profiles are out of reach.
-fn from_profile(
-    given: &Given,
-    address: &Address,
-    machine: &Machine,
-) -> Result<Endpoint, EndpointError> {
+fn from_profile(given: &Given, address: &Address, machine: &Machine) -> Result<Endpoint, EndpointError> {
     let recorded = address
         .is_loopback()
-        .then(|| {
-            devtools_port::recorded(machine)
-                .into_iter()
-                .find(|recorded| recorded.port == address.port)
-        })
+        .then(|| devtools_port::recorded(machine).into_iter().find(|recorded| recorded.port == address.port))
         .flatten()
-        .ok_or_else(|| EndpointError::NoVersionPage {
-            at: address.label(),
-        })?;
+        .ok_or_else(|| EndpointError::NoVersionPage { at: address.label() })?;
     Ok(Endpoint {
         profile: Some(recorded.profile),
         ..endpoint(
             address.websocket_url(&recorded.path),
-            format!(
-                "{} and the DevToolsActivePort of {}",
-                given.by, recorded.browser
-            ),
+            format!("{} and the DevToolsActivePort of {}", given.by, recorded.browser),
         )
     })
 }
 
 fn endpoint(url: SecretUrl, found_by: String) -> Endpoint {
-    Endpoint {
-        url,
-        kind: BrowserKind::Cdp,
-        found_by,
-        profile: None,
-        launched: None,
-    }
+    Endpoint { url, kind: BrowserKind::Cdp, found_by, profile: None, launched: None }
 }
 
 #[cfg(test)]
@@ -95,10 +68,7 @@ mod tests {
     use super::*;
 
     fn given(url: String) -> Given {
-        Given {
-            url: SecretUrl::new(url),
-            by: "BU_CDP_URL",
-        }
+        Given { url: SecretUrl::new(url), by: "BU_CDP_URL" }
     }
 
     async fn ask(port: u16, machine: &Machine) -> Result<Endpoint, EndpointError> {
@@ -110,43 +80,21 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let port = serve(version("ws://10.0.0.1/devtools/browser/1")).await;
         let endpoint = ask(port, &machine(home.path())).await.expect("a browser");
-        assert_eq!(
-            endpoint.url.expose(),
-            format!("ws://127.0.0.1:{port}/devtools/browser/1")
-        );
-        assert_eq!(
-            (endpoint.kind.as_str(), endpoint.found_by.as_str()),
-            ("cdp", "BU_CDP_URL")
-        );
+        assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/1"));
+        assert_eq!((endpoint.kind.as_str(), endpoint.found_by.as_str()), ("cdp", "BU_CDP_URL"));
     }
 
     #[tokio::test]
     async fn a_missing_version_page_falls_back_to_the_profile_of_that_port() {
         let home = tempfile::tempdir().expect("a folder");
         let port = serve(reply("404 Not Found", "")).await;
-        let error = ask(port, &machine(home.path()))
-            .await
-            .expect_err("no profile yet");
-        assert!(
-            matches!(error, EndpointError::NoVersionPage { .. }),
-            "{error}"
-        );
+        let error = ask(port, &machine(home.path())).await.expect_err("no profile yet");
+        assert!(matches!(error, EndpointError::NoVersionPage { .. }), "{error}");
 
-        record(
-            home.path(),
-            ".config/chromium",
-            "1\n/devtools/browser/other",
-        );
-        let profile = record(
-            home.path(),
-            ".config/google-chrome",
-            &format!("{port}\n/devtools/browser/right"),
-        );
+        record(home.path(), ".config/chromium", "1\n/devtools/browser/other");
+        let profile = record(home.path(), ".config/google-chrome", &format!("{port}\n/devtools/browser/right"));
         let endpoint = ask(port, &machine(home.path())).await.expect("a browser");
-        assert_eq!(
-            endpoint.url.expose(),
-            format!("ws://127.0.0.1:{port}/devtools/browser/right")
-        );
+        assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/right"));
         assert_eq!(endpoint.profile, Some(profile));
     }
 
@@ -155,10 +103,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let port = serve(reply("403 Forbidden", "")).await;
         let error = ask(port, &machine(home.path())).await.expect_err("not yet");
-        assert!(
-            matches!(error, EndpointError::ConsentPending { .. }) && error.may_pass(),
-            "{error:?}"
-        );
+        assert!(matches!(error, EndpointError::ConsentPending { .. }) && error.may_pass(), "{error:?}");
         assert!(error.to_string().contains("click Allow"), "{error}");
     }
 
@@ -167,25 +112,16 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         for (status, may_pass) in [("502 Bad Gateway", true), ("200 OK", false)] {
             let port = serve(reply(status, "<html>")).await;
-            let error = ask(port, &machine(home.path()))
-                .await
-                .expect_err("no browser");
+            let error = ask(port, &machine(home.path())).await.expect_err("no browser");
             assert_eq!(error.may_pass(), may_pass, "{error}");
         }
     }
 
     #[tokio::test]
     async fn a_websocket_url_keeps_its_path_and_query_and_gets_an_address() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a free port");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("bound").port();
-        let endpoint = websocket(&given(format!("ws://localhost:{port}/x?token=1")))
-            .await
-            .expect("it answers");
-        assert_eq!(
-            endpoint.url.expose(),
-            format!("ws://127.0.0.1:{port}/x?token=1")
-        );
+        let endpoint = websocket(&given(format!("ws://localhost:{port}/x?token=1"))).await.expect("it answers");
+        assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/x?token=1"));
     }
 }

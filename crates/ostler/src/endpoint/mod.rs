@@ -42,6 +42,18 @@ pub(crate) enum Source {
     Launch(LaunchOptions),
 }
 
+impl Source {
+    /// Returns where another browser would answer after the one that a WebSocket URL names was started again: the URL
+    /// holds the old one's UUID, its port may be the same. Only on this machine, where the port can be asked.
+    pub(crate) fn renewed(&self) -> Option<Self> {
+        let Self::WebSocket(given) = self else { return None };
+        let label = given.url.label();
+        let authority = label.strip_prefix("ws://")?;
+        let local = ["127.", "localhost", "[::1]"].iter().any(|host| authority.starts_with(host));
+        local.then(|| Self::Http(Given { url: SecretUrl::new(format!("http://{authority}")), by: given.by }))
+    }
+}
+
 /// What finding a browser needs to know of the machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
@@ -71,7 +83,8 @@ pub(crate) struct Endpoint {
 }
 
 /// Whose browser it is, in the words of the contract's `ping`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum BrowserKind {
     /// On this machine: found or launched.
     Local,

@@ -15,10 +15,7 @@ pub(super) struct Profile {
 ///
 /// The rows of all systems are always looked at: a folder of another system simply is not there.
 pub(super) fn known(machine: &Machine) -> impl Iterator<Item = Profile> {
-    let config = machine
-        .config_home
-        .clone()
-        .unwrap_or_else(|| machine.home.join(".config"));
+    let config = machine.config_home.clone().unwrap_or_else(|| machine.home.join(".config"));
     let support = machine.home.join("Library/Application Support");
     let home = machine.home.clone();
     KNOWN.iter().map(move |(browser, root, folder)| {
@@ -27,10 +24,7 @@ pub(super) fn known(machine: &Machine) -> impl Iterator<Item = Profile> {
             Root::Home => &home,
             Root::Support => &support,
         };
-        Profile {
-            browser,
-            folder: root.join(folder),
-        }
+        Profile { browser, folder: root.join(folder) }
     })
 }
 
@@ -122,10 +116,7 @@ mod tests {
             "/home/ada/.var/app/com.google.Chrome/config/google-chrome",
             "/home/ada/Library/Application Support/Arc/User Data",
         ] {
-            assert!(
-                before.contains(&PathBuf::from(fixed)) && after.contains(&PathBuf::from(fixed)),
-                "{fixed}"
-            );
+            assert!(before.contains(&PathBuf::from(fixed)) && after.contains(&PathBuf::from(fixed)), "{fixed}");
         }
     }
 }

@@ -25,10 +25,7 @@ pub(super) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(3),
-            total: Duration::from_secs(6),
-        }
+        Self { connect: Duration::from_secs(3), total: Duration::from_secs(6) }
     }
 }
 
@@ -53,10 +50,7 @@ impl VersionPage {
         // ureq blocks; its own time-outs bound how long the thread is kept, even if our caller gives up.
         tokio::task::spawn_blocking(move || fetch_blocking(&address, limits))
             .await
-            .map_err(|error| EndpointError::Unreachable {
-                at,
-                cause: error.to_string(),
-            })?
+            .map_err(|error| EndpointError::Unreachable { at, cause: error.to_string() })?
     }
 }
 
@@ -69,11 +63,7 @@ struct Reply {
 }
 
 fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, EndpointError> {
-    let roots = if address.tls {
-        system_roots()?
-    } else {
-        RootCerts::from([])
-    };
+    let roots = if address.tls { system_roots()? } else { RootCerts::from([]) };
     let tls = TlsConfig::builder()
         .root_certs(roots)
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -91,53 +81,31 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
         .new_agent();
 
     let failed = |error| failure(address, error);
-    let mut reply = agent
-        .get(address.version_url().expose())
-        .call()
-        .map_err(failed)?;
+    let mut reply = agent.get(address.version_url().expose()).call().map_err(failed)?;
     let status = reply.status().as_u16();
     if status != 200 {
         return Ok(match status {
             404 => VersionPage::Missing,
             401 | 403 => VersionPage::Refused { status },
-            _ => VersionPage::Other {
-                status,
-                what: format!("it answered with status {status}"),
-            },
+            _ => VersionPage::Other { status, what: format!("it answered with status {status}") },
         });
     }
-    let body = match reply
-        .body_mut()
-        .with_config()
-        .limit(MAX_REPLY)
-        .read_to_vec()
-    {
+    let body = match reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec() {
         Ok(body) => body,
         Err(ureq::Error::BodyExceedsLimit(_)) => {
-            return Ok(VersionPage::Other {
-                status,
-                what: "its version page is far too long".to_owned(),
-            });
+            return Ok(VersionPage::Other { status, what: "its version page is far too long".to_owned() });
         }
         Err(error) => return Err(failed(error)),
     };
-    Ok(read_reply(&body).unwrap_or_else(|what| VersionPage::Other {
-        status,
-        what: what.to_owned(),
-    }))
+    Ok(read_reply(&body).unwrap_or_else(|what| VersionPage::Other { status, what: what.to_owned() }))
 }
 
 fn read_reply(body: &[u8]) -> Result<VersionPage, &'static str> {
-    let reply: Reply = serde_json::from_slice(body)
-        .map_err(|_| "its version page names no Browser and webSocketDebuggerUrl")?;
-    let url: Uri = reply
-        .websocket
-        .parse()
-        .map_err(|_| "its webSocketDebuggerUrl is no URL")?;
+    let reply: Reply =
+        serde_json::from_slice(body).map_err(|_| "its version page names no Browser and webSocketDebuggerUrl")?;
+    let url: Uri = reply.websocket.parse().map_err(|_| "its webSocketDebuggerUrl is no URL")?;
     match url.path_and_query() {
-        Some(path) if !reply.browser.is_empty() => Ok(VersionPage::Browser {
-            path: path.to_string(),
-        }),
+        Some(path) if !reply.browser.is_empty() => Ok(VersionPage::Browser { path: path.to_string() }),
         _ => Err("its webSocketDebuggerUrl has no path"),
     }
 }
@@ -145,14 +113,8 @@ fn read_reply(body: &[u8]) -> Result<VersionPage, &'static str> {
 /// Says what went wrong in words of our own: ureq's may repeat the URL.
 fn failure(address: &Address, error: ureq::Error) -> EndpointError {
     let at = address.label();
-    let unreachable = |cause: String| EndpointError::Unreachable {
-        at: at.clone(),
-        cause,
-    };
-    let untrusted = |cause: String| EndpointError::Untrusted {
-        at: at.clone(),
-        cause,
-    };
+    let unreachable = |cause: String| EndpointError::Unreachable { at: at.clone(), cause };
+    let untrusted = |cause: String| EndpointError::Untrusted { at: at.clone(), cause };
     match error {
         ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => {
             unreachable("connecting took too long".to_owned())
@@ -174,11 +136,7 @@ fn failure(address: &Address, error: ureq::Error) -> EndpointError {
                 passing: true,
             },
         },
-        _ => EndpointError::NotDevTools {
-            at,
-            answer: "it does not speak HTTP".to_owned(),
-            passing: false,
-        },
+        _ => EndpointError::NotDevTools { at, answer: "it does not speak HTTP".to_owned(), passing: false },
     }
 }
 
@@ -190,11 +148,7 @@ fn system_roots() -> Result<RootCerts, EndpointError> {
     if found.certs.is_empty() {
         return Err(EndpointError::NoRootCertificates);
     }
-    Ok(found
-        .certs
-        .iter()
-        .map(|der| Certificate::from_der(der).to_owned())
-        .into())
+    Ok(found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).into())
 }
 
 #[cfg(test)]
@@ -226,17 +180,11 @@ pub(super) mod tests {
     }
 
     pub(in crate::endpoint) fn reply(status: &str, body: &str) -> Option<String> {
-        Some(format!(
-            "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        ))
+        Some(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
     }
 
     pub(in crate::endpoint) fn version(websocket: &str) -> Option<String> {
-        reply(
-            "200 OK",
-            &format!(r#"{{"Browser": "Chrome/156", "webSocketDebuggerUrl": "{websocket}"}}"#),
-        )
+        reply("200 OK", &format!(r#"{{"Browser": "Chrome/156", "webSocketDebuggerUrl": "{websocket}"}}"#))
     }
 
     async fn ask(answer: Option<String>) -> Result<VersionPage, EndpointError> {
@@ -246,31 +194,20 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn a_browser_is_known_by_its_version_page() {
-        let page = ask(version("ws://inside-a-container/devtools/browser/1?a=b"))
-            .await
-            .expect("an answer");
-        assert_eq!(
-            page,
-            VersionPage::Browser {
-                path: "/devtools/browser/1?a=b".to_owned()
-            }
-        );
+        let page = ask(version("ws://inside-a-container/devtools/browser/1?a=b")).await.expect("an answer");
+        assert_eq!(page, VersionPage::Browser { path: "/devtools/browser/1?a=b".to_owned() });
     }
 
     #[tokio::test]
     async fn statuses_tell_missing_page_and_refusal_apart() {
-        assert_eq!(
-            ask(reply("404 Not Found", "")).await.expect("an answer"),
-            VersionPage::Missing
-        );
+        assert_eq!(ask(reply("404 Not Found", "")).await.expect("an answer"), VersionPage::Missing);
         let refused = ask(reply("403 Forbidden", "")).await.expect("an answer");
         assert_eq!(refused, VersionPage::Refused { status: 403 });
     }
 
     #[tokio::test]
     async fn other_http_servers_are_no_browser() {
-        let redirect =
-            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
         for answer in [
             reply("200 OK", "<html>"),
             reply("200 OK", r#"{"Browser": "Chrome"}"#),
@@ -288,27 +225,16 @@ pub(super) mod tests {
     async fn what_speaks_no_http_is_an_error_that_says_so() {
         for answer in ["SSH-2.0-OpenSSH_9.2\r\n", ""] {
             let error = ask(Some(answer.to_owned())).await.expect_err("no HTTP");
-            assert!(
-                matches!(error, EndpointError::NotDevTools { .. }),
-                "{error}"
-            );
+            assert!(matches!(error, EndpointError::NotDevTools { .. }), "{error}");
         }
     }
 
     #[tokio::test]
     async fn a_silent_port_is_given_up() {
         let port = serve(None).await;
-        let limits = Limits {
-            total: Duration::from_millis(200),
-            ..Limits::default()
-        };
-        let error = VersionPage::fetch(&Address::local(port), limits)
-            .await
-            .expect_err("silence");
-        assert!(
-            matches!(error, EndpointError::Silent { .. }) && error.may_pass(),
-            "{error}"
-        );
+        let limits = Limits { total: Duration::from_millis(200), ..Limits::default() };
+        let error = VersionPage::fetch(&Address::local(port), limits).await.expect_err("silence");
+        assert!(matches!(error, EndpointError::Silent { .. }) && error.may_pass(), "{error}");
     }
 
     #[tokio::test]
@@ -316,13 +242,8 @@ pub(super) mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         drop(listener);
-        let error = VersionPage::fetch(&Address::local(port), Limits::default())
-            .await
-            .expect_err("closed");
-        assert!(
-            matches!(error, EndpointError::Unreachable { .. }) && error.may_pass(),
-            "{error}"
-        );
+        let error = VersionPage::fetch(&Address::local(port), Limits::default()).await.expect_err("closed");
+        assert!(matches!(error, EndpointError::Unreachable { .. }) && error.may_pass(), "{error}");
     }
 
     #[test]
@@ -331,10 +252,7 @@ pub(super) mod tests {
         let wrapped = ureq::Error::Io(io::Error::new(io::ErrorKind::InvalidData, tls));
         let error = failure(&Address::local(1), wrapped);
         assert!(matches!(error, EndpointError::Untrusted { .. }), "{error}");
-        assert!(
-            !error.may_pass() && error.to_string().contains("UnknownIssuer"),
-            "{error}"
-        );
+        assert!(!error.may_pass() && error.to_string().contains("UnknownIssuer"), "{error}");
 
         let broken = ureq::Error::Io(io::ErrorKind::ConnectionReset.into());
         assert!(failure(&Address::local(1), broken).may_pass());

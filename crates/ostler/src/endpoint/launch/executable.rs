@@ -35,33 +35,17 @@ const APPLICATIONS: &[&str] = &[
 /// Returns the first browser that is installed.
 pub(super) fn find(machine: &Machine) -> Result<PathBuf, EndpointError> {
     // An empty entry of PATH means the working folder: nothing is run from there.
-    let folders: Vec<_> = std::env::split_paths(&machine.search_path)
-        .filter(|folder| folder.is_absolute())
-        .collect();
-    let commands = COMMANDS
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let applications = [
-        PathBuf::from("/Applications"),
-        machine.home.join("Applications"),
-    ];
-    let applications = applications
-        .iter()
-        .flat_map(|folder| APPLICATIONS.iter().map(move |path| folder.join(path)));
-    commands
-        .chain(applications)
-        .find(|path| is_executable(path))
-        .ok_or_else(|| EndpointError::NoExecutable {
-            looked_for: format!(
-                "{} on PATH, and in the Applications folders",
-                COMMANDS.join(", ")
-            ),
-        })
+    let folders: Vec<_> = std::env::split_paths(&machine.search_path).filter(|folder| folder.is_absolute()).collect();
+    let commands = COMMANDS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let applications = [PathBuf::from("/Applications"), machine.home.join("Applications")];
+    let applications = applications.iter().flat_map(|folder| APPLICATIONS.iter().map(move |path| folder.join(path)));
+    commands.chain(applications).find(|path| is_executable(path)).ok_or_else(|| EndpointError::NoExecutable {
+        looked_for: format!("{} on PATH, and in the Applications folders", COMMANDS.join(", ")),
+    })
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -96,10 +80,7 @@ mod tests {
     fn nothing_installed_says_what_was_looked_for() {
         let home = tempfile::tempdir().expect("a folder");
         let error = find(&machine(home.path())).expect_err("nothing is installed");
-        assert!(
-            error.to_string().contains("google-chrome-stable"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("google-chrome-stable"), "{error}");
         assert!(!error.may_pass());
     }
 }

@@ -52,18 +52,9 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let (Some(temp), Some(program)) = (args.next(), args.next()) else {
         return misuse();
     };
-    let order = Order {
-        temp: temp.into(),
-        program: program.into(),
-        flags: args.collect(),
-    };
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    else {
-        report(&Report::NotStarted {
-            why: "could not be guarded: no runtime".to_owned(),
-        });
+    let order = Order { temp: temp.into(), program: program.into(), flags: args.collect() };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        report(&Report::NotStarted { why: "could not be guarded: no runtime".to_owned() });
         return ExitCode::FAILURE;
     };
     runtime.block_on(async {
@@ -111,18 +102,11 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
         format!("could not be started: {error}")
     })?;
     let group = Pid::from_child(&browser);
-    let mut stderr = browser
-        .stderr
-        .take()
-        .and_then(|pipe| ChildStderr::from_std(pipe).ok())
-        .expect("standard error was piped");
+    let mut stderr =
+        browser.stderr.take().and_then(|pipe| ChildStderr::from_std(pipe).ok()).expect("standard error was piped");
     report(&Report::Started {
         browser: group.as_raw_nonzero().get(),
-        profile: profile
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        profile: profile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     });
 
     let mut said = Tail::default();
@@ -134,10 +118,7 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     // Everyone who could write is gone; the limit is for a process that got away with the pipe.
     let _ = timeout(Duration::from_millis(500), said.listen(&mut stderr)).await;
     remove_folder(&profile);
-    report(&Report::Ended {
-        how: format!("ended with {status}"),
-        stderr: said.last_lines(),
-    });
+    report(&Report::Ended { how: format!("ended with {status}"), stderr: said.last_lines() });
     Ok(())
 }
 
@@ -168,9 +149,7 @@ impl Family {
         // A browser's own children become ours when it dies, so that we see the last of them go.
         #[cfg(target_os = "linux")]
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        Ok(Self {
-            deaths: signal(SignalKind::child())?,
-        })
+        Ok(Self { deaths: signal(SignalKind::child())? })
     }
 
     /// Waits until this child has died. May be dropped and called again before it returned.
@@ -212,9 +191,7 @@ impl Family {
 pub(super) fn remove_folder(folder: &Path) {
     for _ in 0..20 {
         match std::fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                std::thread::sleep(Duration::from_millis(25))
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => std::thread::sleep(Duration::from_millis(25)),
             _ => return,
         }
     }
@@ -278,11 +255,7 @@ impl Tail {
     /// Returns the last few lines as one.
     fn last_lines(&self) -> String {
         let text = String::from_utf8_lossy(&self.0);
-        let lines: Vec<_> = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
+        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines[lines.len().saturating_sub(5)..].join(" | ")
     }
 }
@@ -294,10 +267,7 @@ fn report(report: &Report) {
 }
 
 fn misuse() -> ExitCode {
-    let _ = writeln!(
-        io::stderr().lock(),
-        "ostler {GUARD_SUBCOMMAND} is run by the daemon, not by hand"
-    );
+    let _ = writeln!(io::stderr().lock(), "ostler {GUARD_SUBCOMMAND} is run by the daemon, not by hand");
     ExitCode::from(2)
 }
 
@@ -312,10 +282,7 @@ mod tests {
         let mut said = Tail::default();
         said.listen(&mut text.as_bytes()).await;
         assert!(said.0.len() <= TAIL);
-        assert_eq!(
-            said.last_lines(),
-            "one | two | three | four | error while loading \u{fffd}libnss3.so"
-        );
+        assert_eq!(said.last_lines(), "one | two | three | four | error while loading \u{fffd}libnss3.so");
     }
 
     #[test]

@@ -15,9 +15,7 @@ use super::GuardCommand;
 use super::guard::{CLEAR_LIMIT, GRACE, Report, remove_folder};
 
 /// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
-const STOP_LIMIT: Duration = GRACE
-    .saturating_add(CLEAR_LIMIT)
-    .saturating_add(Duration::from_secs(5));
+const STOP_LIMIT: Duration = GRACE.saturating_add(CLEAR_LIMIT).saturating_add(Duration::from_secs(5));
 
 /// A browser of our own.
 ///
@@ -70,16 +68,11 @@ impl Launched {
                 release,
                 reports,
                 program: program.to_owned(),
-                browser: Pid::from_raw(browser)
-                    .ok_or_else(|| failed("it reported no process".to_owned()))?,
+                browser: Pid::from_raw(browser).ok_or_else(|| failed("it reported no process".to_owned()))?,
                 profile: temp.join(profile),
             }),
             Report::NotStarted { why: how } | Report::Ended { how, .. } => {
-                Err(EndpointError::LaunchFailed {
-                    program: program.to_owned(),
-                    how,
-                    stderr: String::new(),
-                })
+                Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr: String::new() })
             }
         }
     }
@@ -115,10 +108,7 @@ impl Launched {
 
     #[cfg(test)]
     pub(super) fn guard_process(&self) -> Pid {
-        self.guard
-            .id()
-            .and_then(|id| Pid::from_raw(id.cast_signed()))
-            .expect("the guard was not waited for")
+        self.guard.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("the guard was not waited for")
     }
 
     /// Ends the browser and returns when its processes and its profile are gone.

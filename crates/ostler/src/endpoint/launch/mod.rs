@@ -69,18 +69,12 @@ impl Default for GuardCommand {
         } else {
             std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ostler"))
         };
-        Self {
-            program,
-            args: vec![GUARD_SUBCOMMAND.into()],
-        }
+        Self { program, args: vec![GUARD_SUBCOMMAND.into()] }
     }
 }
 
 /// Starts a browser and waits until it can be dialled.
-pub(super) async fn launch(
-    options: &LaunchOptions,
-    machine: &Machine,
-) -> Result<Endpoint, EndpointError> {
+pub(super) async fn launch(options: &LaunchOptions, machine: &Machine) -> Result<Endpoint, EndpointError> {
     let program = match &options.executable {
         Some(program) => program.clone(),
         None => executable::find(machine)?,
@@ -94,19 +88,15 @@ async fn launch_program(
     options: &LaunchOptions,
     machine: &Machine,
 ) -> Result<Endpoint, EndpointError> {
-    let timed_out = || EndpointError::LaunchTimedOut {
-        program: program.to_owned(),
-        seconds: options.deadline.as_secs(),
-    };
+    let timed_out =
+        || EndpointError::LaunchTimedOut { program: program.to_owned(), seconds: options.deadline.as_secs() };
     // One deadline for both steps. Whoever is dropped in between takes the browser down with it.
     let started = async {
         let mut launched = Launched::start(&options.guard, &machine.temp, program, flags).await?;
         let (port, path) = launched.reachable().await?;
         Ok((launched, port, path))
     };
-    let (launched, port, path) = timeout(options.deadline, started)
-        .await
-        .map_err(|_| timed_out())??;
+    let (launched, port, path) = timeout(options.deadline, started).await.map_err(|_| timed_out())??;
     Ok(Endpoint {
         url: Address::local(port).websocket_url(&path),
         kind: BrowserKind::Local,
@@ -134,9 +124,7 @@ fn flags(options: &LaunchOptions) -> Vec<String> {
         flags.push("--headless=new".to_owned());
     }
     if rustix::process::geteuid().is_root() {
-        tracing::warn!(
-            "running as root: the browser starts with --no-sandbox, so a hostile page is not contained"
-        );
+        tracing::warn!("running as root: the browser starts with --no-sandbox, so a hostile page is not contained");
         flags.push("--no-sandbox".to_owned());
     }
     flags.extend(options.extra_flags.iter().cloned());

@@ -43,90 +43,42 @@ async fn daemon_process() {
     let [temp, program, flags @ ..] = args.as_slice() else {
         return;
     };
-    let flags: Vec<_> = flags
-        .iter()
-        .map(|flag| flag.to_string_lossy().into_owned())
-        .collect();
-    let endpoint = launch_program(
-        Path::new(program),
-        &flags,
-        &options(),
-        &machine(Path::new(temp)),
-    )
-    .await
-    .expect("it launches");
+    let flags: Vec<_> = flags.iter().map(|flag| flag.to_string_lossy().into_owned()).collect();
+    let endpoint =
+        launch_program(Path::new(program), &flags, &options(), &machine(Path::new(temp))).await.expect("it launches");
     let launched = endpoint.launched.expect("it is ours");
     let _ = writeln!(std::io::stderr(), "{}", launched.browser().as_raw_nonzero());
     std::future::pending::<()>().await;
 }
 
 fn after_dashes() -> Vec<OsString> {
-    std::env::args_os()
-        .skip_while(|arg| arg != "--")
-        .skip(1)
-        .collect()
+    std::env::args_os().skip_while(|arg| arg != "--").skip(1).collect()
 }
 
 /// The command that runs one of the two processes above.
 fn this_binary(test: &str) -> GuardCommand {
-    let args = [
-        "--quiet",
-        "--ignored",
-        "--nocapture",
-        "--test-threads=2",
-        "--exact",
-    ];
-    let name = format!(
-        "{}::{test}",
-        module_path!()
-            .split_once("::")
-            .expect("a module of this crate")
-            .1
-    );
+    let args = ["--quiet", "--ignored", "--nocapture", "--test-threads=2", "--exact"];
+    let name = format!("{}::{test}", module_path!().split_once("::").expect("a module of this crate").1);
     GuardCommand {
         program: std::env::current_exe().expect("the test binary"),
-        args: args
-            .into_iter()
-            .map(OsString::from)
-            .chain([name.into()])
-            .collect(),
+        args: args.into_iter().map(OsString::from).chain([name.into()]).collect(),
     }
 }
 
 fn options() -> LaunchOptions {
-    LaunchOptions {
-        guard: this_binary("guard_process"),
-        deadline: PATIENCE,
-        ..LaunchOptions::default()
-    }
+    LaunchOptions { guard: this_binary("guard_process"), deadline: PATIENCE, ..LaunchOptions::default() }
 }
 
 /// Launches a shell script in place of a browser; its `$1` is the profile flag.
-async fn launch_script(
-    script: &str,
-    temp: &TempDir,
-    deadline: Duration,
-) -> Result<Launched, EndpointError> {
+async fn launch_script(script: &str, temp: &TempDir, deadline: Duration) -> Result<Launched, EndpointError> {
     let flags = ["-c", script, "fake-browser"].map(str::to_owned);
-    let options = LaunchOptions {
-        deadline,
-        ..options()
-    };
-    let endpoint = launch_program(
-        Path::new("/bin/sh"),
-        &flags,
-        &options,
-        &machine(temp.path()),
-    )
-    .await?;
+    let options = LaunchOptions { deadline, ..options() };
+    let endpoint = launch_program(Path::new("/bin/sh"), &flags, &options, &machine(temp.path())).await?;
     Ok(endpoint.launched.expect("it is ours"))
 }
 
 fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder)
-        .expect("a folder")
-        .next()
-        .is_none()
+    std::fs::read_dir(folder).expect("a folder").next().is_none()
 }
 
 fn group_is_gone(leader: Pid) -> bool {
@@ -135,26 +87,17 @@ fn group_is_gone(leader: Pid) -> bool {
 
 /// Says whether any process names this folder on its command line, in whichever group.
 async fn is_named_by_a_process(folder: &Path) -> bool {
-    let listing = Command::new("ps")
-        .args(["-eo", "args"])
-        .output()
-        .await
-        .expect("ps runs");
+    let listing = Command::new("ps").args(["-eo", "args"]).output().await.expect("ps runs");
     String::from_utf8_lossy(&listing.stdout).contains(folder.to_str().expect("a plain path"))
 }
 
 async fn nothing_is_left(temp: &TempDir, browser: Pid) {
     let gone = async {
-        while !(is_empty(temp.path())
-            && group_is_gone(browser)
-            && !is_named_by_a_process(temp.path()).await)
-        {
+        while !(is_empty(temp.path()) && group_is_gone(browser) && !is_named_by_a_process(temp.path()).await) {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(PATIENCE, gone)
-        .await
-        .expect("processes and profile go");
+    timeout(PATIENCE, gone).await.expect("processes and profile go");
 }
 
 #[tokio::test]
@@ -162,29 +105,15 @@ async fn chromium_launches_answers_and_stops_without_a_trace() {
     let temp = tempfile::tempdir().expect("a folder");
     let mut machine = machine(temp.path());
     machine.search_path = std::env::var_os("PATH").unwrap_or_default();
-    let calm = ["--disable-gpu", "--disable-quic"]
-        .map(str::to_owned)
-        .to_vec();
-    let options = LaunchOptions {
-        extra_flags: calm,
-        ..options()
-    };
+    let calm = ["--disable-gpu", "--disable-quic"].map(str::to_owned).to_vec();
+    let options = LaunchOptions { extra_flags: calm, ..options() };
 
-    let endpoint = launch(&options, &machine)
-        .await
-        .expect("Chromium is installed and starts");
+    let endpoint = launch(&options, &machine).await.expect("Chromium is installed and starts");
     assert_eq!(endpoint.kind.as_str(), "local");
     let url: ureq::http::Uri = endpoint.url.expose().parse().expect("a URL");
     let address = Address::local(url.port_u16().expect("a port"));
-    let page = VersionPage::fetch(&address, Limits::default())
-        .await
-        .expect("it answers");
-    assert_eq!(
-        page,
-        VersionPage::Browser {
-            path: url.path().to_owned()
-        }
-    );
+    let page = VersionPage::fetch(&address, Limits::default()).await.expect("it answers");
+    assert_eq!(page, VersionPage::Browser { path: url.path().to_owned() });
     let launched = endpoint.launched.expect("it is ours");
     assert!(launched.profile().is_dir() && is_named_by_a_process(temp.path()).await);
 
@@ -201,10 +130,7 @@ async fn a_killed_daemon_leaves_no_chromium_and_no_profile() {
     let mut machine = machine(temp.path());
     machine.search_path = std::env::var_os("PATH").unwrap_or_default();
     let program = executable::find(&machine).expect("Chromium is installed");
-    let flags = flags(&LaunchOptions {
-        extra_flags: vec!["--disable-gpu".to_owned()],
-        ..options()
-    });
+    let flags = flags(&LaunchOptions { extra_flags: vec!["--disable-gpu".to_owned()], ..options() });
     killed_daemon_leaves_nothing(&temp, &program, &flags).await;
 }
 
@@ -217,10 +143,7 @@ async fn a_killed_daemon_leaves_no_stubborn_browser_either() {
 }
 
 async fn killed_daemon_leaves_nothing(temp: &TempDir, program: &Path, flags: &[String]) {
-    let GuardCommand {
-        program: this,
-        args,
-    } = this_binary("daemon_process");
+    let GuardCommand { program: this, args } = this_binary("daemon_process");
     let mut daemon = Command::new(this)
         .args(args)
         .arg("--")
@@ -252,9 +175,7 @@ async fn killed_daemon_leaves_nothing(temp: &TempDir, program: &Path, flags: &[S
 async fn a_browser_that_ignores_the_polite_signal_is_killed_with_its_children() {
     let temp = tempfile::tempdir().expect("a folder");
     let script = format!("trap '' TERM\n{FAKE}");
-    let launched = launch_script(&script, &temp, PATIENCE)
-        .await
-        .expect("it launches");
+    let launched = launch_script(&script, &temp, PATIENCE).await.expect("it launches");
     let browser = launched.browser();
     launched.stop().await;
     assert!(group_is_gone(browser) && is_empty(temp.path()));
@@ -263,9 +184,7 @@ async fn a_browser_that_ignores_the_polite_signal_is_killed_with_its_children() 
 #[tokio::test]
 async fn dropping_ends_the_browser() {
     let temp = tempfile::tempdir().expect("a folder");
-    let launched = launch_script(FAKE, &temp, PATIENCE)
-        .await
-        .expect("it launches");
+    let launched = launch_script(FAKE, &temp, PATIENCE).await.expect("it launches");
     let browser = launched.browser();
     drop(launched);
     nothing_is_left(&temp, browser).await;
@@ -274,9 +193,7 @@ async fn dropping_ends_the_browser() {
 #[tokio::test]
 async fn a_signal_to_the_guard_ends_the_browser_in_good_order() {
     let temp = tempfile::tempdir().expect("a folder");
-    let launched = launch_script(FAKE, &temp, PATIENCE)
-        .await
-        .expect("it launches");
+    let launched = launch_script(FAKE, &temp, PATIENCE).await.expect("it launches");
     kill_process(launched.guard_process(), Signal::TERM).expect("the guard lives");
     nothing_is_left(&temp, launched.browser()).await;
 }
@@ -284,9 +201,7 @@ async fn a_signal_to_the_guard_ends_the_browser_in_good_order() {
 #[tokio::test]
 async fn a_killed_guard_is_stood_in_for() {
     let temp = tempfile::tempdir().expect("a folder");
-    let launched = launch_script(FAKE, &temp, PATIENCE)
-        .await
-        .expect("it launches");
+    let launched = launch_script(FAKE, &temp, PATIENCE).await.expect("it launches");
     let browser = launched.browser();
     kill_process(launched.guard_process(), Signal::KILL).expect("the guard lives");
     launched.stop().await;
@@ -297,56 +212,31 @@ async fn a_killed_guard_is_stood_in_for() {
 async fn an_early_end_carries_what_the_browser_said() {
     let temp = tempfile::tempdir().expect("a folder");
     let script = "echo 'error while loading shared libraries: libnss3.so' >&2; exit 127";
-    let error = launch_script(script, &temp, PATIENCE)
-        .await
-        .expect_err("it ends");
+    let error = launch_script(script, &temp, PATIENCE).await.expect_err("it ends");
     let text = error.to_string();
-    assert!(
-        text.contains("libnss3.so") && text.contains("127"),
-        "{text}"
-    );
+    assert!(text.contains("libnss3.so") && text.contains("127"), "{text}");
     assert!(!error.may_pass() && is_empty(temp.path()));
 }
 
 #[tokio::test]
 async fn an_executable_that_is_not_there_is_named() {
     let temp = tempfile::tempdir().expect("a folder");
-    let options = LaunchOptions {
-        executable: Some(PathBuf::from("/no/such/browser")),
-        ..options()
-    };
-    let error = launch(&options, &machine(temp.path()))
-        .await
-        .expect_err("there is none");
-    assert!(
-        matches!(error, EndpointError::LaunchFailed { .. }),
-        "{error}"
-    );
-    assert!(
-        error
-            .to_string()
-            .contains("/no/such/browser could not be started"),
-        "{error}"
-    );
+    let options = LaunchOptions { executable: Some(PathBuf::from("/no/such/browser")), ..options() };
+    let error = launch(&options, &machine(temp.path())).await.expect_err("there is none");
+    assert!(matches!(error, EndpointError::LaunchFailed { .. }), "{error}");
+    assert!(error.to_string().contains("/no/such/browser could not be started"), "{error}");
     assert!(is_empty(temp.path()));
 }
 
 #[tokio::test]
 async fn a_browser_that_never_listens_is_given_up_and_taken_down() {
     let temp = tempfile::tempdir().expect("a folder");
-    let error = launch_script("sleep 1000 & wait", &temp, Duration::from_millis(500))
-        .await
-        .expect_err("too late");
-    assert!(
-        matches!(error, EndpointError::LaunchTimedOut { .. }) && error.may_pass(),
-        "{error}"
-    );
+    let error = launch_script("sleep 1000 & wait", &temp, Duration::from_millis(500)).await.expect_err("too late");
+    assert!(matches!(error, EndpointError::LaunchTimedOut { .. }) && error.may_pass(), "{error}");
     let gone = async {
         while !is_empty(temp.path()) || is_named_by_a_process(temp.path()).await {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(PATIENCE, gone)
-        .await
-        .expect("processes and profile go");
+    timeout(PATIENCE, gone).await.expect("processes and profile go");
 }

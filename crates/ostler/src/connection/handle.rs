@@ -1,0 +1,189 @@
+//! What everybody but the driver holds of a browser: a way to ask, and a way to look.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use arc_swap::ArcSwap;
+use ostler_core::cdp::events::{Event, EventFilter, EventLog, EventPage};
+use ostler_core::supervisor::{ClientCall, DialogAnswer, Input, Outcome};
+use ostler_core::view::TaskView;
+use ostler_core::{CallError, TaskId, Waiter};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::driver::{self, Command};
+use crate::endpoint::{BrowserKind, Machine, Source};
+
+/// What clients read of one task: its view and its events. It outlives the browser that it shows.
+#[derive(Debug)]
+pub(crate) struct TaskFeed {
+    pub(super) view: ArcSwap<TaskView>,
+    pub(super) log: Mutex<EventLog>,
+    pub(super) last_seq: watch::Sender<u64>,
+}
+
+impl TaskFeed {
+    pub(crate) fn new(view: TaskView) -> Self {
+        Self { view: ArcSwap::from_pointee(view), log: Mutex::default(), last_seq: watch::Sender::new(0) }
+    }
+
+    /// Shows `view` from now on; the events stay, and their numbers go on.
+    pub(crate) fn reset(&self, view: TaskView) {
+        self.view.store(Arc::new(view));
+    }
+
+    /// Returns what is known of the task now.
+    pub(crate) fn view(&self) -> Arc<TaskView> {
+        self.view.load_full()
+    }
+
+    /// Returns events after `since`; nothing is taken from anybody.
+    pub(crate) fn page(&self, since: u64, limit: usize, filter: &EventFilter) -> EventPage {
+        self.log().page(since, limit, filter)
+    }
+
+    /// Returns the newest 500 events since the last drain.
+    pub(crate) fn drain(&self) -> Vec<Event> {
+        self.log().drain()
+    }
+
+    /// Returns the number of the newest event.
+    pub(crate) fn last_seq(&self) -> u64 {
+        *self.last_seq.borrow()
+    }
+
+    /// Returns how many events the buffer has dropped so far.
+    pub(crate) fn lost(&self) -> u64 {
+        self.log().lost()
+    }
+
+    /// Waits until there is an event after number `seq`.
+    pub(crate) async fn wait_beyond(&self, seq: u64) {
+        let mut newest = self.last_seq.subscribe();
+        // The sender lives as long as `self`, so waiting cannot fail.
+        let _ = newest.wait_for(|newest| *newest > seq).await;
+    }
+
+    /// Held for as long as copying a page of events takes, never across a wait.
+    pub(super) fn log(&self) -> std::sync::MutexGuard<'_, EventLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Which browser a connection holds, or how it fares in finding it.
+#[derive(Clone, Debug)]
+pub(crate) struct Status {
+    /// The contract's word.
+    pub(crate) kind: BrowserKind,
+    /// Whether the WebSocket is up.
+    pub(crate) connected: bool,
+    /// One sentence: how it was found, what is being waited for, or why it is gone.
+    pub(crate) text: String,
+    /// Whether every tab of it is ours.
+    pub(crate) ours: bool,
+}
+
+/// What the handles and the driver share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) feeds: RwLock<HashMap<TaskId, Arc<TaskFeed>>>,
+    pub(super) status: ArcSwap<Status>,
+}
+
+/// A cloneable hold on one browser. Dropping the last one ends the driver.
+#[derive(Clone, Debug)]
+pub(crate) struct Handle {
+    commands: mpsc::UnboundedSender<Command>,
+    shared: Arc<Shared>,
+    waiters: Arc<AtomicU64>,
+}
+
+impl Handle {
+    /// Starts a driver for the browser that `source` describes. It dials when it is first needed.
+    pub(crate) fn start(source: Source, machine: Arc<Machine>) -> Self {
+        let kind = match source {
+            Source::Discover | Source::Launch(_) => BrowserKind::Local,
+            Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
+        };
+        let status = Status { kind, connected: false, text: "not looked for yet".to_owned(), ours: false };
+        let shared = Arc::new(Shared { feeds: RwLock::default(), status: ArcSwap::from_pointee(status) });
+        let (commands, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));
+        Self { commands, shared, waiters: Arc::default() }
+    }
+
+    /// Returns whether both hold the same browser.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Returns how the connection stands.
+    pub(crate) fn status(&self) -> Arc<Status> {
+        self.shared.status.load_full()
+    }
+
+    /// Publishes a task's state in `feed` from now on.
+    pub(crate) fn start_task(&self, input: Input, task: TaskId, feed: Arc<TaskFeed>) {
+        self.shared.feeds.write().unwrap_or_else(PoisonError::into_inner).insert(task, feed);
+        self.send(Command::Input(input));
+    }
+
+    /// Ends a task; its feed stays with whoever holds it.
+    pub(crate) fn end_task(&self, task: TaskId) {
+        self.send(Command::Input(Input::EndTask(task)));
+    }
+
+    /// Makes a CDP call. Dropping the future gives up waiting for it.
+    pub(crate) async fn call(&self, make: impl FnOnce(Waiter) -> ClientCall) -> Result<Outcome, CallError> {
+        self.ask(|waiter| Input::Call(make(waiter))).await
+    }
+
+    /// Answers a dialog.
+    pub(crate) async fn answer(&self, make: impl FnOnce(Waiter) -> DialogAnswer) -> Result<Outcome, CallError> {
+        self.ask(|waiter| Input::AnswerDialog(make(waiter))).await
+    }
+
+    /// Sends an input that has an outcome, and waits for it.
+    pub(crate) async fn ask(&self, make: impl FnOnce(Waiter) -> Input) -> Result<Outcome, CallError> {
+        let waiter = Waiter(self.waiters.fetch_add(1, Ordering::Relaxed));
+        let (reply, outcome) = oneshot::channel();
+        self.send(Command::Ask { waiter, input: make(waiter), reply });
+        let mut cancel = CancelOnDrop { waiter: Some(waiter), handle: self };
+        let outcome = outcome.await;
+        cancel.waiter = None;
+        outcome.unwrap_or_else(|_| {
+            Err(CallError::BrowserGone { why: "the daemon is ending".to_owned(), retry_after_ms: 1000 })
+        })
+    }
+
+    /// Starts to look for the browser now, so that the first call does not wait for it.
+    pub(crate) fn dial(&self) {
+        self.send(Command::Dial);
+    }
+
+    /// Lets go of the browser: dialogs answered, waiting targets resumed, a launched browser ended.
+    pub(crate) async fn leave(&self) {
+        let (done, left) = oneshot::channel();
+        self.send(Command::Leave(done));
+        let _ = left.await;
+    }
+
+    /// A driver that is gone drops what it is sent, and with it the reply: the waiting side sees that.
+    fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+}
+
+/// Tells the driver when nobody waits any more.
+struct CancelOnDrop<'a> {
+    waiter: Option<Waiter>,
+    handle: &'a Handle,
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(waiter) = self.waiter {
+            self.handle.send(Command::Input(Input::Cancel(waiter)));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The WebSocket to the browser, with what Chromium needs of a client (facts D2 to D7).
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_util::{Sink, Stream};
+use tokio::net::TcpStream;
+use tokio_websockets::{ClientBuilder, Error, Limits, MaybeTlsStream, Message, WebSocketStream, upgrade};
+
+use crate::secret::SecretUrl;
+
+/// The largest message that is taken in. Chromium itself sends none of 256 MiB or more (fact D6).
+const MAX_INCOMING: usize = 256 << 20;
+
+/// Why there is no WebSocket.
+#[derive(Debug)]
+pub(super) enum DialError {
+    /// The path is not known there: a browser that was started again has another UUID.
+    NotFound,
+    /// The person at the browser has not allowed remote debugging, or the key is wrong.
+    Refused(u16),
+    /// Anything else.
+    Failed(String),
+}
+
+impl std::fmt::Display for DialError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotFound => f.write_str("is not the address of a browser that runs now (404): give its new one"),
+            Self::Refused(status) => {
+                write!(f, "refused the connection ({status}): allow remote debugging in the browser, or check the key")
+            }
+            Self::Failed(why) => write!(f, "could not be reached: {why}"),
+        }
+    }
+}
+
+/// A WebSocket that speaks in whole text messages.
+#[derive(Debug)]
+pub(super) struct Socket {
+    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Socket {
+    /// Connects. No Origin header and no permessage-deflate are sent (facts D3, D4): this client has neither.
+    ///
+    /// The returned future may be dropped at any point.
+    pub(super) async fn dial(url: &SecretUrl) -> Result<Self, DialError> {
+        let failed = |error: Error| match error {
+            Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(404)) => DialError::NotFound,
+            Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(status @ (401 | 403))) => DialError::Refused(status),
+            Error::Upgrade(error) => DialError::Failed(format!("the WebSocket handshake failed: {error}")),
+            error => DialError::Failed(error.to_string()),
+        };
+        let builder = ClientBuilder::new()
+            .uri(url.expose())
+            .map_err(|_| DialError::Failed("the URL is none that can be dialled".to_owned()))?
+            .limits(Limits::default().max_payload_len(Some(MAX_INCOMING)));
+        let (stream, _) = builder.connect().await.map_err(failed)?;
+        let tcp = match stream.get_ref() {
+            MaybeTlsStream::Plain(tcp) => Some(tcp),
+            MaybeTlsStream::Rustls(tls) => Some(tls.get_ref().0),
+            _ => None,
+        };
+        if let Some(tcp) = tcp {
+            // A small command must not wait until the one before is acknowledged.
+            tcp.set_nodelay(true).map_err(|error| DialError::Failed(error.to_string()))?;
+        }
+        Ok(Self { stream })
+    }
+
+    /// Takes in the next text message. `None` when the connection is over, with the reason.
+    pub(super) fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, String>> {
+        loop {
+            return Poll::Ready(match ready!(Pin::new(&mut self.stream).poll_next(cx)) {
+                Some(Ok(message)) if message.is_text() => Ok(message.into_payload().into()),
+                // Pings are answered by the library; what is neither text nor a close says nothing.
+                Some(Ok(message)) if !message.is_close() => continue,
+                Some(Ok(_)) | None => Err("the browser closed the connection".to_owned()),
+                Some(Err(error)) => Err(error.to_string()),
+            });
+        }
+    }
+
+    /// Returns whether another message may be queued now.
+    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), String>> {
+        Pin::new(&mut self.stream).poll_ready(cx).map_err(|error| error.to_string())
+    }
+
+    /// Queues a message; it is cut into frames that Chromium takes (fact D5).
+    pub(super) fn queue(&mut self, message: Bytes) -> Result<(), String> {
+        Pin::new(&mut self.stream).start_send(Message::text(message)).map_err(|error| error.to_string())
+    }
+
+    /// Writes what is queued.
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), String>> {
+        Pin::new(&mut self.stream).poll_flush(cx).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,338 @@
+//! The registry: task → browser. One connection per browser, however many tasks share it; state never
+//! crosses from one browser to another.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use ostler_core::supervisor::{self, ClientCall, Input, Outcome};
+use ostler_core::view::{ClosedDialogView, DialogPolicy, TaskView};
+use ostler_core::{CallError, SessionId, TargetId, TaskId};
+use tokio::sync::watch;
+
+use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
+use crate::connection::Handle;
+use crate::endpoint::{BrowserKind, Given, Machine, Source};
+use crate::secret::SecretUrl;
+
+/// What a task gets that asks for nothing else.
+#[derive(Clone, Debug)]
+pub(crate) struct Defaults {
+    /// The browser.
+    pub(crate) source: Source,
+    /// How dialogs are answered.
+    pub(crate) dialog_policy: DialogPolicy,
+    /// How long a dialog waits for an answer.
+    pub(crate) dialog_timeout: Duration,
+}
+
+/// All tasks of the daemon.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    defaults: Defaults,
+    machine: Arc<Machine>,
+    state: Mutex<State>,
+    ending: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    browsers: Vec<Browser>,
+    tasks: BTreeMap<TaskId, Entry>,
+}
+
+#[derive(Debug)]
+struct Browser {
+    /// What two tasks must have in common to share it.
+    key: Key,
+    handle: Handle,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    handle: Handle,
+    feed: Arc<TaskEvents>,
+}
+
+/// What tells one browser from another before it is dialled.
+#[derive(Clone, Debug, PartialEq)]
+enum Key {
+    Discovered,
+    Url(SecretUrl),
+    /// Launched for this task alone.
+    Launched(TaskId),
+}
+
+impl Registry {
+    /// Starts with the default task, which is always there. Nothing is dialled yet.
+    pub(crate) fn new(defaults: Defaults, machine: Machine) -> Self {
+        let registry =
+            Self { defaults, machine: Arc::new(machine), state: Mutex::default(), ending: watch::Sender::new(false) };
+        registry.start_default_task();
+        registry
+    }
+
+    /// Makes a call; the outcome is its raw result.
+    pub(crate) async fn call(&self, request: CallRequest) -> Result<Bytes, CallError> {
+        let entry = self.entry(&request.task)?;
+        let CallRequest { task, session_id, frame_id, target_id, method, params, timeout, on_dialog } = request;
+        let outcome = entry
+            .handle
+            .call(|waiter| ClientCall {
+                waiter,
+                task,
+                session: session_id,
+                frame: frame_id,
+                target: target_id,
+                method,
+                params,
+                timeout,
+                on_dialog,
+            })
+            .await?;
+        match outcome {
+            Outcome::Result(result) => Ok(result),
+            other => Err(out_of_place(&other)),
+        }
+    }
+
+    /// Returns what is known of the task; never waits.
+    pub(crate) fn view(&self, task: &TaskId) -> Result<Arc<TaskView>, CallError> {
+        Ok(self.entry(task)?.feed.view())
+    }
+
+    /// Returns the task's current tab, attached. Chooses or opens one if there is none.
+    pub(crate) async fn current_session(&self, task: &TaskId) -> Result<(TargetId, SessionId), CallError> {
+        let entry = self.entry(task)?;
+        let task = task.clone();
+        tab(entry.handle.ask(|waiter| Input::CurrentTab { waiter, task }).await?)
+    }
+
+    /// Makes a tab the current one; returns the session on it.
+    pub(crate) async fn set_session(
+        &self,
+        task: &TaskId,
+        session: Option<SessionId>,
+        target: Option<TargetId>,
+    ) -> Result<SessionId, CallError> {
+        let entry = self.entry(task)?;
+        let task = task.clone();
+        let outcome = entry.handle.ask(|waiter| Input::SelectTab { waiter, task, session, target }).await?;
+        Ok(tab(outcome)?.1)
+    }
+
+    /// Answers a dialog; returns it closed.
+    pub(crate) async fn answer_dialog(
+        &self,
+        task: &TaskId,
+        answer: DialogAnswer,
+    ) -> Result<ClosedDialogView, CallError> {
+        let entry = self.entry(task)?;
+        let task = task.clone();
+        let DialogAnswer { accept, prompt_text, dialog_id } = answer;
+        let outcome = entry
+            .handle
+            .answer(|waiter| supervisor::DialogAnswer { waiter, task, accept, prompt_text, dialog_id })
+            .await?;
+        match outcome {
+            Outcome::Dialog(closed) => Ok(closed),
+            other => Err(out_of_place(&other)),
+        }
+    }
+
+    /// Stops the script that keeps the current tab busy.
+    pub(crate) async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {
+        let entry = self.entry(task)?;
+        let task = task.clone();
+        entry.handle.ask(|waiter| Input::Interrupt { waiter, task }).await.map(|_| ())
+    }
+
+    /// Starts a task, or binds it to another browser with all its state dropped. Asking again for what it has
+    /// changes nothing but the policy. Waits until a tab is attached; if that fails the task is as if it had
+    /// never been started.
+    pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
+        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s } = request;
+        let policy = dialog_policy.unwrap_or(self.defaults.dialog_policy);
+        let timeout = match dialog_timeout_s {
+            Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| CallError::BadRequest {
+                field: "dialog_timeout_s",
+                why: "not a number of seconds".to_owned(),
+            })?,
+            None => self.defaults.dialog_timeout,
+        };
+        self.bind(&task, target, policy, timeout);
+        if let Err(error) = self.current_session(&task).await {
+            self.unbind(&task);
+            return Err(error);
+        }
+        Ok(self.summary(&task, &self.entry(&task)?))
+    }
+
+    /// Ends a task; the default one is there again at once, with nothing attached.
+    pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
+        let entry = self.entry(task)?;
+        let summary = TaskSummary { active: false, tabs: 0, pending_dialogs: 0, ..self.summary(task, &entry) };
+        if let Some(unused) = self.unbind(task) {
+            unused.leave().await;
+        }
+        Ok(summary)
+    }
+
+    /// Returns all tasks.
+    pub(crate) fn tasks(&self) -> Vec<TaskSummary> {
+        let tasks = self.state().tasks.clone();
+        tasks.iter().map(|(task, entry)| self.summary(task, entry)).collect()
+    }
+
+    /// Returns what `ping` says of the default task's browser.
+    pub(crate) fn browser_kind(&self) -> BrowserKind {
+        self.entry(&TaskId::default_task()).map_or(BrowserKind::Local, |entry| entry.handle.status().kind)
+    }
+
+    /// Returns a task's events.
+    pub(crate) fn events(&self, task: &TaskId) -> Result<Arc<TaskEvents>, CallError> {
+        Ok(self.entry(task)?.feed)
+    }
+
+    /// Asks for the daemon's orderly end.
+    pub(crate) fn request_shutdown(&self) {
+        self.ending.send_replace(true);
+    }
+
+    /// Waits until somebody asked for the end.
+    pub(crate) async fn shutdown_requested(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        let _ = self.ending.subscribe().wait_for(|ending| *ending).await;
+    }
+
+    /// Lets go of every browser, all at once.
+    pub(crate) async fn leave_all(&self) {
+        let browsers = std::mem::take(&mut self.state().browsers);
+        let leaving: Vec<_> =
+            browsers.into_iter().map(|browser| tokio::spawn(async move { browser.handle.leave().await })).collect();
+        for leaving in leaving {
+            // A driver that panicked has nothing left to let go of.
+            let _ = leaving.await;
+        }
+    }
+
+    fn bind(&self, task: &TaskId, target: ConnectTarget, policy: DialogPolicy, timeout: Duration) {
+        let mut state = self.state();
+        let (key, source) = self.choose(task, target, &state);
+        let same =
+            |entry: &Entry| state.browsers.iter().any(|browser| browser.key == key && browser.handle.is(&entry.handle));
+        let bound = state.tasks.get(task).is_some_and(same);
+        let handle = match state.browsers.iter().find(|browser| browser.key == key) {
+            Some(browser) => browser.handle.clone(),
+            None => {
+                let handle = Handle::start(source, Arc::clone(&self.machine));
+                state.browsers.push(Browser { key, handle: handle.clone() });
+                handle
+            }
+        };
+        // The numbers of a task's events go on from one browser to the next: they count per daemon.
+        let feed = match state.tasks.get(task) {
+            Some(entry) => Arc::clone(&entry.feed),
+            None => Arc::new(TaskEvents::new(TaskView::empty(task.clone()))),
+        };
+        if !bound && let Some(old) = state.tasks.get(task) {
+            old.handle.end_task(task.clone());
+        }
+        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout: timeout };
+        handle.start_task(input, task.clone(), Arc::clone(&feed));
+        state.tasks.insert(task.clone(), Entry { handle, feed });
+        drop_unused(&mut state);
+    }
+
+    /// Ends a task's hold on its browser. Returns the browser if nobody else uses it.
+    fn unbind(&self, task: &TaskId) -> Option<Handle> {
+        let unused = {
+            let mut state = self.state();
+            if let Some(entry) = state.tasks.remove(task) {
+                entry.handle.end_task(task.clone());
+                entry.feed.reset(TaskView::empty(task.clone()));
+            }
+            drop_unused(&mut state)
+        };
+        if *task == TaskId::default_task() {
+            self.start_default_task();
+        }
+        unused
+    }
+
+    fn start_default_task(&self) {
+        let Defaults { dialog_policy, dialog_timeout, .. } = self.defaults;
+        self.bind(&TaskId::default_task(), ConnectTarget::Default, dialog_policy, dialog_timeout);
+    }
+
+    fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
+        match target {
+            ConnectTarget::Url(url) => source_of_url(url),
+            ConnectTarget::Launch(options) => (Key::Launched(task.clone()), Source::Launch(options)),
+            ConnectTarget::Default => {
+                // The browser that it is in, else the default task's, else the one that the daemon was given.
+                let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));
+                let browser =
+                    entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
+                let key = browser.map(|browser| browser.key.clone());
+                let key = key.unwrap_or_else(|| match &self.defaults.source {
+                    Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
+                    Source::Discover => Key::Discovered,
+                    Source::Launch(_) => Key::Launched(task.clone()),
+                });
+                (key, self.defaults.source.clone())
+            }
+        }
+    }
+
+    fn entry(&self, task: &TaskId) -> Result<Entry, CallError> {
+        let state = self.state();
+        state.tasks.get(task).cloned().ok_or_else(|| CallError::UnknownTask {
+            task: task.clone(),
+            known: state.tasks.keys().map(ToString::to_string).collect(),
+        })
+    }
+
+    fn summary(&self, task: &TaskId, entry: &Entry) -> TaskSummary {
+        let (view, status) = (entry.feed.view(), entry.handle.status());
+        TaskSummary {
+            task: task.clone(),
+            browser_kind: status.kind,
+            browser: status.text.clone(),
+            active: view.active,
+            tabs: view.tabs.len(),
+            pending_dialogs: view.pending_dialogs.len(),
+        }
+    }
+
+    /// Held only while the tables are read or changed, never across a wait.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes out a browser that no task uses any more.
+fn drop_unused(state: &mut State) -> Option<Handle> {
+    let used = |handle: &Handle| state.tasks.values().any(|entry| entry.handle.is(handle));
+    let at = state.browsers.iter().position(|browser| !used(&browser.handle))?;
+    Some(state.browsers.remove(at).handle)
+}
+
+fn source_of_url(url: SecretUrl) -> (Key, Source) {
+    let given = Given { url: url.clone(), by: "cdp_url" };
+    let is_websocket = url.expose().starts_with("ws");
+    (Key::Url(url), if is_websocket { Source::WebSocket(given) } else { Source::Http(given) })
+}
+
+fn tab(outcome: Outcome) -> Result<(TargetId, SessionId), CallError> {
+    match outcome {
+        Outcome::Tab(target, session) => Ok((target, session)),
+        other => Err(out_of_place(&other)),
+    }
+}
+
+/// The core gives each input one kind of outcome: another one is a fault of ours, and said to be.
+fn out_of_place(outcome: &Outcome) -> CallError {
+    CallError::BadRequest { field: "meta", why: format!("ostler mixed up an outcome ({outcome:?}); please report it") }
+}
