@@ -98,14 +98,27 @@ def show_error(kind, error, trace):
     import linecache
     import traceback
 
-    while trace and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next
     for source in stdin_source:
         lines = source.decode("utf-8", "replace").splitlines(True)
         linecache.cache["<stdin>"] = (len(source), None, lines, "<stdin>")
-    traceback.print_exception(kind, error, trace)
+    traceback.print_exception(kind, error, without_ours(trace))
     if kind is KeyboardInterrupt:
         note_interrupt()
+
+
+def without_ours(trace):
+    """Drops this file's frames: those that lead to the script, and the one that ends it at its time limit."""
+    def ours(entry):
+        return entry.tb_frame.f_code.co_filename == __file__
+
+    while trace and ours(trace):
+        trace = trace.tb_next
+    entry = trace
+    while entry:
+        while entry.tb_next and ours(entry.tb_next):
+            entry.tb_next = entry.tb_next.tb_next
+        entry = entry.tb_next
+    return trace
 
 
 def note_interrupt():

@@ -133,6 +133,13 @@ fn a_traceback_is_byte_for_byte_that_of_python3() {
 }
 
 #[test]
+fn endless_recursion_has_a_traceback_too() {
+    let text = err(&Bench::new().run_file("def f():\n    f()\nf()\n"));
+    assert!(text.contains("line 3, in <module>") && text.contains("more times]\nRecursionError: "), "{text}");
+    assert!(!text.contains("boot.py"), "{text}");
+}
+
+#[test]
 fn a_traceback_from_standard_input_shows_the_scripts_lines() {
     let output = Bench::new().run_stdin("def f():\n    raise ValueError('no')\nf()\n");
     let text = err(&output);
@@ -173,6 +180,7 @@ fn the_time_limit_shows_where_the_script_was() {
     let output = bench.run_file("import threading\nthreading.Event().wait()\n");
     let text = err(&output);
     assert!(text.contains("line 2, in <module>") && text.ends_with("longer than its limit of 0.3 s\n"), "{text}");
+    assert!(!text.contains("boot.py"), "{text}");
     assert_eq!(output.status.code(), Some(1));
 }
 
