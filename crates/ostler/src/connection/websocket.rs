@@ -61,7 +61,6 @@ impl Socket {
         let tcp = match stream.get_ref() {
             MaybeTlsStream::Plain(tcp) => Some(tcp),
             MaybeTlsStream::Rustls(tls) => Some(tls.get_ref().0),
-            _ => None,
         };
         if let Some(tcp) = tcp {
             // A small command must not wait until the one before is acknowledged.
