@@ -65,6 +65,8 @@ pub(super) async fn run(
         ever_connected: false,
     };
     driver.live().await;
+    // Whoever still waits hears it, and hears whether what they asked for had been sent.
+    driver.gone("the daemon is ending".to_owned(), Duration::from_secs(1));
     if let Some(launched) = driver.launched.take() {
         launched.stop().await;
     }

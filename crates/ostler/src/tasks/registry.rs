@@ -2,6 +2,7 @@
 //! crosses from one browser to another.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ use crate::secret::SecretUrl;
 pub(crate) struct Defaults {
     /// The browser.
     pub(crate) source: Source,
+    /// The program that a launch takes when it is told no other.
+    pub(crate) executable: Option<PathBuf>,
     /// How dialogs are answered.
     pub(crate) dialog_policy: DialogPolicy,
     /// How long a dialog waits for an answer.
@@ -269,7 +272,10 @@ impl Registry {
     fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
         match target {
             ConnectTarget::Url(url) => source_of_url(url),
-            ConnectTarget::Launch(options) => (Key::Launched(task.clone()), Source::Launch(options)),
+            ConnectTarget::Launch(mut options) => {
+                options.executable = options.executable.or_else(|| self.defaults.executable.clone());
+                (Key::Launched(task.clone()), Source::Launch(options))
+            }
             ConnectTarget::Default => {
                 // The browser that it is in, else the default task's, else the one that the daemon was given.
                 let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));

@@ -1,0 +1,88 @@
+//! A Chromium of the test's own, with a fresh profile, gone when dropped.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::sandbox::wait_until;
+
+pub(crate) struct Chromium {
+    child: Child,
+    profile: tempfile::TempDir,
+    port: u16,
+}
+
+impl Chromium {
+    pub(crate) fn start() -> Self {
+        Self::start_on(0)
+    }
+
+    /// Starts on a port of the caller's, or on one that the browser chooses.
+    pub(crate) fn start_on(port: u16) -> Self {
+        let profile = tempfile::Builder::new().prefix("os-profile-").tempdir().expect("a profile folder");
+        let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| on_path(name));
+        let mut command = Command::new(program.expect("these tests need Chromium on the PATH"));
+        command
+            .args(["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+            .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--site-per-process"])
+            .arg(format!("--remote-debugging-port={port}"))
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        if rustix::process::geteuid().is_root() {
+            command.arg("--no-sandbox");
+        }
+        let mut browser = Self { child: command.spawn().expect("Chromium starts"), profile, port };
+        if port == 0 {
+            let file = browser.profile.path().join("DevToolsActivePort");
+            let read = || fs::read_to_string(&file).ok()?.lines().next()?.parse::<u16>().ok();
+            wait_until("Chromium tells its port", || read().is_some());
+            browser.port = read().expect("just read");
+        }
+        wait_until("Chromium answers on its port", || std::net::TcpStream::connect(("127.0.0.1", browser.port)).is_ok());
+        browser
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Opens a tab as another client does.
+    pub(crate) fn open(&self, url: &str) {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port)).expect("a browser that listens");
+        let request = format!("PUT /json/new?{url} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("a browser that reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("a browser that answers");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    /// Ends it the hard way.
+    pub(crate) fn kill(&mut self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

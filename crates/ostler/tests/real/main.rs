@@ -1,0 +1,20 @@
+//! ostler against a real Chromium: each area's wiring, and what it promises there.
+//!
+//! A run without Chromium fails; nothing here is skipped.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
+mod browser;
+mod line;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
+mod site;
+mod world;
+
+mod bytes;
+mod calls;
+mod dialogs;
+mod frames;
+mod hung_page;
+mod lost_browser;
+mod tabs;
