@@ -9,9 +9,10 @@ use std::time::Duration;
 use super::console::FrameOfContext;
 use super::frames::Frames;
 use super::publish::Dirty;
+use super::routing::Then;
 use super::sessions::{Kind, Phase, Session, Tab};
 use super::timers::Timer;
-use super::{End, Outcome, Purpose, Scope, Supervisor, object, wire};
+use super::{End, Outcome, Purpose, Scope, Supervisor, wire};
 use crate::error::CallError;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
 use crate::view::ConsoleEntry;
@@ -51,15 +52,18 @@ impl Supervisor {
     }
 
     fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, held: bool) {
+        let explicit = self.is_being_attached(&info.target_id);
         match self.tabs.get(&info.target_id) {
+            // Auto-attach went wide over a tab of ours.
+            Some(tab) if tab.session.is_some() && self.scope == Scope::Guest && !explicit => self.let_go(id),
             Some(tab) if tab.session.is_some() => {
                 // A second session on a tab of ours, attached by a client.
                 if let Some(session) = self.sessions.get_mut(id) {
                     session.tab = Some(info.target_id.clone());
                 }
             }
-            // In a browser that is not ours it comes by our own `attachToTarget`, whose answer says which session is ours.
-            Some(_) if self.scope == Scope::Guest => {}
+            // It comes by our own `attachToTarget`, whose answer says which session is ours.
+            Some(_) if self.scope == Scope::Guest && explicit => {}
             Some(_) => self.supervise(id, &info.target_id),
             None if self.scope == Scope::Own => match self.owner_of_new_tab(info) {
                 Some(task) => {
@@ -69,9 +73,24 @@ impl Supervisor {
                 None if held => self.resume(id),
                 None => {}
             },
-            // A client attached a tab that no task has.
-            None => {}
+            // Somebody attached, by name, a tab that no task has.
+            None if explicit => {}
+            None => {
+                if let Some(task) = self.claim_or_let_go(id, info) {
+                    self.remember_target(info);
+                    self.adopt(&info.target_id, &task, Some(id.clone()));
+                }
+            }
         }
+    }
+
+    /// Returns whether somebody is attaching to the target by name, so that its session may be theirs.
+    fn is_being_attached(&self, target: &TargetId) -> bool {
+        self.calls.any(|flight| match &flight.purpose {
+            Purpose::Attach { target: other } | Purpose::Release(other) => other == target,
+            Purpose::Client { then: Then::ClientAttach(other), .. } => other == target,
+            _ => false,
+        })
     }
 
     /// Returns the task that a tab of our own browser belongs to: its opener's, the one that is
@@ -215,11 +234,7 @@ impl Supervisor {
     pub(super) fn on_release_answered(&mut self, end: End) {
         let End::Answer(Ok(result)) = end else { return };
         let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
-        // Back to back, and in this order: detached before it is resumed it would hang for good (fact E3).
-        let session = attached.session_id;
-        self.send_own(Purpose::Ignored, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
-        let params = object(&[("sessionId", session.as_str())]);
-        self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+        self.let_go(&attached.session_id);
     }
 
     /// Frees popups that an earlier daemon may have left held (fact E3): they have an opener, and
@@ -239,7 +254,7 @@ impl Supervisor {
 
     fn release(&mut self, target: &TargetId) {
         let params = format!(r#"{{"targetId":{},"flatten":true}}"#, serde_json::Value::from(target.as_str()));
-        self.send_own(Purpose::Release, None, "Target.attachToTarget", &params);
+        self.send_own(Purpose::Release(target.clone()), None, "Target.attachToTarget", &params);
     }
 
     pub(super) fn on_target_created(&mut self, params: &str) {
@@ -247,6 +262,13 @@ impl Supervisor {
         self.remember_target(&info);
         if self.scope == Scope::Own || info.kind != "page" || !matches!(self.link, super::Link::Ready) {
             return;
+        }
+        if self.wide.is_some() {
+            // Auto-attach brings it, held.
+            return;
+        }
+        if let Some(task) = self.take_requested(&info.target_id) {
+            return self.adopt(&info.target_id, &task, None);
         }
         let Some(opener) = &info.opener_id else { return };
         match self.tabs.get(opener).map(|tab| tab.task.clone()) {

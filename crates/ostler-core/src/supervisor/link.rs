@@ -24,12 +24,11 @@ pub(super) enum Link {
     Gone { why: String, retry_at: Timestamp },
 }
 
-/// The targets that a browser-level auto-attach takes in each scope. In a browser that is not ours
-/// none: it is on all the same, because it alone holds opener popups (facts E1, E2, E4).
+/// In a browser of our own every target is taken and held until it is set up. In one that is not, see `reach.rs`.
 fn auto_attach(scope: Scope) -> &'static str {
     match scope {
         Scope::Own => r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#,
-        Scope::Guest => r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[]}"#,
+        Scope::Guest => super::reach::NARROW,
     }
 }
 
@@ -86,6 +85,9 @@ impl Supervisor {
                 self.timers.stop(timer);
             }
         }
+        if let Some(timer) = self.wide.take() {
+            self.timers.stop(timer);
+        }
         self.suspend_tabs();
         let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: 0 });
         let queued = std::mem::take(&mut self.waiting);
@@ -108,6 +110,7 @@ impl Supervisor {
     /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
         self.leaving = true;
+        self.on_narrow_due();
         self.dismiss_everything(waiter);
         let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
         for session in held {

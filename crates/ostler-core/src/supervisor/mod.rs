@@ -20,6 +20,7 @@ mod frames;
 mod input;
 mod link;
 mod publish;
+mod reach;
 mod routing;
 mod sessions;
 mod tasks;
@@ -58,7 +59,7 @@ enum Purpose {
     /// Attaching to a tab that a task chose.
     Attach { target: TargetId },
     /// Attaching to a popup that is not ours, to let it go on (consequence 25).
-    Release,
+    Release(TargetId),
     /// Opening a tab for a task that has none.
     CreateTab { task: TaskId },
     /// A set-up command that must be answered before its target may run.
@@ -110,6 +111,9 @@ pub struct Supervisor {
     targets: Vec<wire::TargetInfo>,
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
+    /// Runs while auto-attach takes the pages of everybody; see `reach.rs`.
+    wide: Option<TimerId>,
+    requested: Vec<reach::RequestedTab>,
     effects: VecDeque<Effect>,
     leaving: bool,
 }
@@ -135,6 +139,8 @@ impl Supervisor {
             sessions: HashMap::new(),
             targets: Vec::new(),
             waiting: Vec::new(),
+            wide: None,
+            requested: Vec::new(),
             effects: VecDeque::new(),
             leaving: false,
         }
@@ -223,6 +229,7 @@ impl Supervisor {
             ("Page.frameDetached", Some(session)) => self.on_frame_detached(params, session),
             ("Page.frameStartedNavigating", Some(session)) => self.on_frame_started_navigating(params, session),
             ("Page.frameNavigated", Some(session)) => self.on_frame_navigated(params, session),
+            ("Page.frameRequestedNavigation", Some(session)) => self.on_requested_navigation(params, session),
             ("Page.navigatedWithinDocument", Some(session)) => self.on_navigated_within(params, session),
             ("Page.javascriptDialogOpening", Some(session)) => self.on_dialog_opening(&event, params, session),
             ("Page.javascriptDialogClosed", Some(session)) => self.on_dialog_closed(params, session),
@@ -277,6 +284,7 @@ impl Supervisor {
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
             Timer::Rearm(tab) => self.rearm(&tab),
+            Timer::Narrow => self.on_narrow_due(),
         }
     }
 
@@ -291,7 +299,7 @@ impl Supervisor {
             }
             Purpose::Start => self.on_start_answered(end),
             Purpose::Attach { target } => self.on_attach_answered(&target, end),
-            Purpose::Release => self.on_release_answered(end),
+            Purpose::Release(_) => self.on_release_answered(end),
             Purpose::CreateTab { task } => self.on_tab_created(&task, end),
             Purpose::SetUp(session) => self.on_set_up_answered(&session),
             Purpose::PageEnable(session) => {

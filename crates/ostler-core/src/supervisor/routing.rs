@@ -66,6 +66,8 @@ pub(super) enum Then {
     Nothing,
     /// `Target.createTarget`: the tab is the task's.
     OwnCreated,
+    /// `Target.attachToTarget`: the session that comes of it is the client's.
+    ClientAttach(TargetId),
     /// `Page.handleJavaScriptDialog` on this tab.
     RawAnswer(TargetId),
 }
@@ -252,7 +254,12 @@ impl Supervisor {
             // Closing it now would end the browser (fact A25).
             return tab.queue.push(request);
         }
-        let then = if call.method == "Target.createTarget" { Then::OwnCreated } else { Then::Nothing };
+        let then = match call.method.as_str() {
+            "Target.createTarget" => Then::OwnCreated,
+            "Target.attachToTarget" => wire::read::<wire::NamesTarget>(params)
+                .map_or(Then::Nothing, |named| Then::ClientAttach(named.target_id)),
+            _ => Then::Nothing,
+        };
         self.send_call(request, None, then);
     }
 
@@ -395,6 +402,7 @@ impl Supervisor {
         self.disarm(&mut request);
         let left = request.deadline.since(self.now);
         let What::Call(call) = request.what else { return };
+        self.reach_out(&call.method, call.params.as_deref());
         let purpose = Purpose::Client {
             waiter: request.waiter,
             task: request.task,

@@ -24,6 +24,8 @@ pub(crate) enum Timer {
     Interrupt(Waiter),
     /// A tab that was reloaded from a removed frame's dialog is set up again at the latest (fact A25).
     Rearm(TargetId),
+    /// The user activation of our latest action has run out: auto-attach may be narrow again.
+    Narrow,
     /// An answer to a dialog is tried again (fact A19).
     AnswerAgain(TargetId, DialogId),
 }

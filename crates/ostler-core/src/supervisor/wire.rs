@@ -89,6 +89,14 @@ pub(crate) struct NamesFrame {
 }
 
 #[derive(Deserialize)]
+pub(crate) struct RequestedNavigation<'a> {
+    #[serde(default)]
+    pub(crate) url: LossyText,
+    #[serde(default)]
+    pub(crate) disposition: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
 pub(crate) struct FrameNavigated<'a> {
     pub(crate) frame: Frame,
     #[serde(rename = "type", default)]
