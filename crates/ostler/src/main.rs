@@ -1,2 +1,16 @@
-//! Entry point.
-fn main() {}
+//! ostler: one daemon that holds one CDP connection per browser, and the commands that talk to it.
+//!
+//! Arguments → settings → one door → exit code.
+
+mod client;
+mod config;
+mod daemon;
+mod doors;
+mod exit_code;
+mod paths;
+mod scripts;
+mod secret;
+
+fn main() -> std::process::ExitCode {
+    doors::cli::run().into()
+}
