@@ -1,8 +1,19 @@
-//! Entry point.
-pub(crate) mod connection;
-pub(crate) mod endpoint;
-pub(crate) mod scripts;
-pub(crate) mod secret;
-pub(crate) mod tasks;
+//! ostler: one daemon that holds one CDP connection per browser, and the commands that talk to it.
+//!
+//! Arguments → settings → one door → exit code.
 
-fn main() {}
+mod client;
+mod config;
+mod connection;
+mod daemon;
+mod doors;
+mod endpoint;
+mod exit_code;
+mod paths;
+mod scripts;
+mod secret;
+mod tasks;
+
+fn main() -> std::process::ExitCode {
+    doors::cli::run().into()
+}

@@ -1,0 +1,344 @@
+//! A client of the daemon: one blocking connection to its socket, one JSON line each way.
+//!
+//! There is no runtime here. A command that asks a running daemon one thing lives for a millisecond, and most of
+//! that is the system's.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ClientSettings, NamedBrowser};
+use crate::daemon::lock;
+use crate::daemon::ownership::{self, Expected, PathRefused};
+use crate::daemon::start::{StartError, Started, start_in_background};
+use crate::exit_code::Exit;
+
+/// How long a daemon may take from being started to answering.
+const START_DEADLINE: Duration = Duration::from_secs(10);
+/// How often a socket that somebody else is about to open is tried.
+const RETRY: Duration = Duration::from_millis(10);
+/// How many tries another start is given before ours: its daemon may have died, or been on its way out.
+const TRIES: u32 = 20;
+/// How long a daemon may take to answer what it answers by itself, however busy the browser is.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection to the daemon.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: BufReader<UnixStream>,
+    socket: PathBuf,
+    browser: Option<NamedBrowser>,
+    /// Who is on the other side, once that is known.
+    ///
+    /// Asking costs no time of its own: the question travels with the first request, and its answer is read before
+    /// that one's. Only where the environment names a browser is the answer awaited first, since the wrong browser
+    /// must see nothing.
+    daemon: Option<Pong>,
+}
+
+/// What the daemon says about itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Pong {
+    /// Its process.
+    #[serde(default)]
+    pub(crate) pid: Option<u32>,
+    /// Which ostler it is; a program of another kind that speaks the protocol has none.
+    #[serde(default)]
+    pub(crate) version: Option<String>,
+    /// How its browser was found.
+    #[serde(default)]
+    pub(crate) browser_kind: Option<String>,
+    /// Whether the URL that we sent is that of the browser it was started for or works with.
+    #[serde(default)]
+    same_browser: Option<bool>,
+}
+
+/// The question.
+#[derive(Serialize)]
+struct Ping<'a> {
+    meta: &'static str,
+    /// The daemon compares it and says no more than whether it is the same, so no URL ever comes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cdp_url: Option<&'a str>,
+}
+
+impl Client {
+    /// Connects to the daemon, and starts one when none answers.
+    pub(crate) fn connect_or_start(settings: &ClientSettings) -> Result<Self, ClientError> {
+        if let Some(client) = Self::connect(settings)? {
+            return Ok(client);
+        }
+        let deadline = Instant::now() + START_DEADLINE;
+        while Instant::now() < deadline {
+            let started = start_in_background(deadline).map_err(|error| ClientError::start(error, settings))?;
+            for _ in 0..TRIES {
+                if let Some(client) = Self::connect(settings)? {
+                    return Ok(client);
+                }
+                if started == Started::Ours {
+                    // It was ready and is gone: no use in waiting for it.
+                    break;
+                }
+                std::thread::sleep(RETRY);
+            }
+        }
+        let paths = &settings.paths;
+        Err(ClientError::Silent { pid: lock::holder(&paths.pid_file), socket: paths.socket.clone() })
+    }
+
+    /// Connects to the daemon if one runs.
+    pub(crate) fn connect(settings: &ClientSettings) -> Result<Option<Self>, ClientError> {
+        let socket = &settings.paths.socket;
+        if ownership::look(socket, Expected::Socket).map_err(ClientError::Path)?.is_none() {
+            return Ok(None);
+        }
+        let stream = match UnixStream::connect(socket) {
+            Ok(stream) => stream,
+            // A dead daemon's socket, or one that was removed since we looked.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(ClientError::Path(PathRefused::io(socket, error))),
+        };
+        check_peer(&stream, socket)?;
+        Ok(Some(Self {
+            stream: BufReader::with_capacity(64 * 1024, stream),
+            socket: socket.clone(),
+            browser: settings.browser.clone(),
+            daemon: None,
+        }))
+    }
+
+    /// Stops minding which browser the daemon drives, for requests that say it themselves or touch none.
+    pub(crate) fn with_any_browser(mut self) -> Self {
+        self.browser = None;
+        self
+    }
+
+    /// Sends one request and returns the reply, a line of JSON as the daemon wrote it.
+    ///
+    /// `patience` is how long the request itself may take by the daemon's own clock; a daemon that has not answered
+    /// a good while after that is taken to be stuck.
+    pub(crate) fn request(&mut self, request: &impl Serialize, patience: Duration) -> Result<Vec<u8>, ClientError> {
+        if self.browser.is_some() {
+            self.greet()?;
+        }
+        let mut lines = Vec::new();
+        let first = self.daemon.is_none();
+        if first {
+            write_line(&mut lines, &Ping { meta: "ping", cdp_url: None });
+        }
+        write_line(&mut lines, request);
+        self.send(&lines)?;
+        if first {
+            self.daemon = Some(self.receive_pong()?);
+        }
+        self.receive(patience + PATIENCE)
+    }
+
+    /// Asks who is there, if that is not known yet.
+    pub(crate) fn greet(&mut self) -> Result<&Pong, ClientError> {
+        let pong = match self.daemon.take() {
+            Some(pong) => pong,
+            None => {
+                let mut line = Vec::new();
+                let cdp_url = self.browser.as_ref().map(|browser| browser.url().expose());
+                write_line(&mut line, &Ping { meta: "ping", cdp_url });
+                self.send(&line)?;
+                self.receive_pong()?
+            }
+        };
+        Ok(self.daemon.insert(pong))
+    }
+
+    /// Hands over the bare connection, with nothing in flight on it and the greeting done.
+    pub(crate) fn into_stream(mut self) -> Result<UnixStream, ClientError> {
+        self.greet()?;
+        let stream = self.stream.into_inner();
+        stream.set_read_timeout(None).map_err(|error| ClientError::Gone { socket: self.socket, error })?;
+        Ok(stream)
+    }
+
+    fn receive_pong(&mut self) -> Result<Pong, ClientError> {
+        let line = self.receive(PATIENCE)?;
+        // A program of another kind may answer with an error: then nothing is known of it, which is not ours to judge.
+        let pong: Pong = serde_json::from_slice(&line).unwrap_or_default();
+        if let (Some(browser), Some(false)) = (&self.browser, pong.same_browser) {
+            return Err(ClientError::OtherBrowser { variable: browser.variable(), label: browser.url().label() });
+        }
+        Ok(pong)
+    }
+
+    /// Returns a sentence for the user when the daemon is not of this version, as after an upgrade.
+    pub(crate) fn version_note(&self) -> Option<String> {
+        let Some(Pong { pid: Some(pid), version, .. }) = &self.daemon else { return None };
+        let ours = env!("CARGO_PKG_VERSION");
+        match version.as_deref() {
+            Some(theirs) if theirs == ours => None,
+            theirs => Some(format!(
+                "the daemon (pid {pid}) has version {} and this command {ours}; `ostler stop` lets the next command start the new one",
+                theirs.unwrap_or("unknown")
+            )),
+        }
+    }
+
+    fn send(&mut self, lines: &[u8]) -> Result<(), ClientError> {
+        self.stream.get_mut().write_all(lines).map_err(|error| self.gone(error))
+    }
+
+    fn receive(&mut self, patience: Duration) -> Result<Vec<u8>, ClientError> {
+        let mut line = Vec::new();
+        let read = self
+            .stream
+            .get_ref()
+            .set_read_timeout(Some(patience))
+            .and_then(|()| self.stream.read_until(b'\n', &mut line));
+        match read {
+            Ok(_) if line.last() == Some(&b'\n') => {
+                line.pop();
+                Ok(line)
+            }
+            Ok(_) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Err(ClientError::Stuck { socket: self.socket.clone(), patience })
+            }
+            Err(error) => Err(self.gone(error)),
+        }
+    }
+
+    fn gone(&self, error: io::Error) -> ClientError {
+        ClientError::Gone { socket: self.socket.clone(), error }
+    }
+}
+
+/// Appends one value as a line.
+fn write_line(lines: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(&mut *lines, value).expect("plain data with text keys serializes, and memory takes all");
+    lines.push(b'\n');
+}
+
+/// Makes sure that the daemon belongs to the user who runs this command: in a folder that all can write to, another
+/// user's program could wait under our daemon's name for what we send.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn check_peer(stream: &UnixStream, socket: &std::path::Path) -> Result<(), ClientError> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)
+        .map_err(|error| ClientError::Path(PathRefused::io(socket, error.into())))?;
+    if peer.uid.as_raw() == ownership::our_uid() {
+        Ok(())
+    } else {
+        Err(ClientError::Stranger { socket: socket.to_owned(), uid: peer.uid.as_raw() })
+    }
+}
+
+/// Elsewhere the owner of the socket file, checked before connecting, has to do.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn check_peer(_stream: &UnixStream, _socket: &std::path::Path) -> Result<(), ClientError> {
+    Ok(())
+}
+
+/// Why the daemon cannot be used.
+#[derive(Debug)]
+pub(crate) enum ClientError {
+    /// What stands at the socket's path is not our daemon's socket.
+    Path(PathRefused),
+    /// Another user's program listens there.
+    Stranger {
+        /// The path.
+        socket: PathBuf,
+        /// The user.
+        uid: u32,
+    },
+    /// None answers and none can be started.
+    Start {
+        /// What happened.
+        error: StartError,
+        /// Where the daemon's own words are.
+        log: PathBuf,
+    },
+    /// A daemon holds the name and its socket does not answer.
+    Silent {
+        /// Its process, when known.
+        pid: Option<u32>,
+        /// The path.
+        socket: PathBuf,
+    },
+    /// The connection broke.
+    Gone {
+        /// The path.
+        socket: PathBuf,
+        /// How.
+        error: io::Error,
+    },
+    /// The daemon does not answer.
+    Stuck {
+        /// The path.
+        socket: PathBuf,
+        /// How long it was given.
+        patience: Duration,
+    },
+    /// The daemon drives another browser than the one that the environment names.
+    OtherBrowser {
+        /// The variable that names ours.
+        variable: &'static str,
+        /// The part of its URL that may be shown.
+        label: String,
+    },
+}
+
+impl ClientError {
+    fn start(error: StartError, settings: &ClientSettings) -> Self {
+        Self::Start { error, log: settings.paths.log.clone() }
+    }
+
+    /// Returns what a command that fails with this exits with.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Start { error: StartError::Failed { exit, .. }, .. } => *exit,
+            Self::OtherBrowser { .. } => Exit::WrongCall,
+            _ => Exit::WorkFailed,
+        }
+    }
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(refused) => refused.fmt(f),
+            Self::Stranger { socket, uid } => write!(
+                f,
+                "{} is served by another user (uid {uid}); choose another BU_NAME or BH_RUNTIME_DIR",
+                socket.display()
+            ),
+            Self::Start { error: error @ (StartError::Failed { .. } | StartError::Spawn(_)), .. } => error.fmt(f),
+            Self::Start { error, log } => write!(f, "{error}; its log is {}", log.display()),
+            Self::Silent { pid, socket } => {
+                let who = pid.map_or_else(|| "a daemon".to_owned(), |pid| format!("the daemon (pid {pid})"));
+                let how = pid.map_or_else(String::new, |pid| format!(" with `kill {pid}`"));
+                write!(f, "{who} holds the name but {} does not answer; end it{how} and try again", socket.display())
+            }
+            Self::Gone { socket, error } => write!(
+                f,
+                "the daemon at {} went away before it answered ({error}), so whether the request took effect is not known; \
+                 look with `ostler status`",
+                socket.display()
+            ),
+            Self::Stuck { socket, patience } => write!(
+                f,
+                "the daemon at {} gave no answer within {} s; look at it with `ostler status`, or end it with `ostler stop`",
+                socket.display(),
+                patience.as_secs()
+            ),
+            Self::OtherBrowser { variable, label } => write!(
+                f,
+                "the running daemon drives another browser than {variable} names ({label}); move the task with \
+                 `ostler connect`, stop the daemon with `ostler stop`, or run a second one under another BU_NAME"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {}

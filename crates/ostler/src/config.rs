@@ -1,0 +1,221 @@
+//! What the user set, from every place where it can be set: the only reader of the environment.
+//!
+//! A command reads no more than it needs: a client that finds a daemon looks at a handful of variables
+//! and never opens `config.yaml`; the daemon reads everything once, before it takes its name.
+
+mod file;
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+use ostler_core::view::DialogPolicy;
+
+use crate::paths::{Paths, PathsError};
+use crate::secret::SecretUrl;
+
+pub(crate) use file::FileError;
+
+/// The environment variables that mean something to ostler, as they were when the process started.
+/// A variable that is set to nothing counts as not set.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    name: Option<OsString>,
+    runtime_dir: Option<OsString>,
+    home: Option<OsString>,
+    cdp_ws: Option<OsString>,
+    cdp_url: Option<OsString>,
+    log: Option<OsString>,
+    task: Option<OsString>,
+    python: Option<OsString>,
+}
+
+impl Environment {
+    /// Reads the variables of this process.
+    pub(crate) fn of_this_process() -> Self {
+        let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        Self {
+            name: variable("BU_NAME"),
+            runtime_dir: variable("BH_RUNTIME_DIR"),
+            home: variable("OSTLER_HOME"),
+            cdp_ws: variable("BU_CDP_WS"),
+            cdp_url: variable("BU_CDP_URL"),
+            log: variable("OSTLER_LOG"),
+            task: variable("OSTLER_TASK"),
+            python: variable("OSTLER_PYTHON"),
+        }
+    }
+
+    /// Returns where the daemon's files are.
+    pub(crate) fn paths(&self) -> Result<Paths, ConfigError> {
+        let name = match &self.name {
+            // A name that is no UTF-8 is no name either; its lossy form shows what was meant.
+            Some(name) => name.to_string_lossy(),
+            None => "default".into(),
+        };
+        let folder = self.runtime_dir.clone().unwrap_or_else(|| "/tmp".into());
+        Paths::new(&name, &absolute("BH_RUNTIME_DIR", folder)?).map_err(ConfigError::Paths)
+    }
+
+    /// Returns the folder of the configuration and of the scripts' helpers.
+    pub(crate) fn home(&self) -> Result<PathBuf, ConfigError> {
+        if let Some(home) = &self.home {
+            return absolute("OSTLER_HOME", home.clone());
+        }
+        let base = etcetera::base_strategy::Xdg::new().map_err(|_| ConfigError::NoHome)?;
+        Ok(base.config_dir().join("ostler"))
+    }
+
+    /// Returns the browser that the environment names, if it names one.
+    pub(crate) fn browser(&self) -> Result<Option<NamedBrowser>, ConfigError> {
+        let url = |variable, value: &Option<OsString>| {
+            value.as_ref().map(|value| utf8(variable, value).map(SecretUrl::new)).transpose()
+        };
+        if let Some(url) = url("BU_CDP_WS", &self.cdp_ws)? {
+            return Ok(Some(NamedBrowser::WebSocket(url)));
+        }
+        Ok(url("BU_CDP_URL", &self.cdp_url)?.map(NamedBrowser::Http))
+    }
+
+    /// Returns the task of `OSTLER_TASK`.
+    pub(crate) fn task(&self) -> Result<Option<String>, ConfigError> {
+        self.task.as_ref().map(|task| utf8("OSTLER_TASK", task)).transpose()
+    }
+
+    /// Returns the interpreter that scripts shall run under.
+    pub(crate) fn python(&self) -> Option<PathBuf> {
+        self.python.as_ref().map(PathBuf::from)
+    }
+
+    /// Returns what a client needs to reach the daemon that this environment means.
+    pub(crate) fn client_settings(&self) -> Result<ClientSettings, ConfigError> {
+        Ok(ClientSettings { paths: self.paths()?, browser: self.browser()? })
+    }
+
+    /// Returns all that a daemon is told, `config.yaml` included: defaults, then the file, then the environment.
+    pub(crate) fn daemon_settings(&self) -> Result<Settings, ConfigError> {
+        let file = file::read(&self.home()?.join("config.yaml")).map_err(ConfigError::File)?;
+        Ok(Settings {
+            paths: self.paths()?,
+            browser: self.browser()?.or(file.browser),
+            executable: file.executable,
+            dialog_policy: file.dialog_policy.unwrap_or_default(),
+            dialog_timeout_s: file.dialog_timeout_s.unwrap_or(Settings::DIALOG_TIMEOUT_S),
+            log_filter: match &self.log {
+                Some(filter) => utf8("OSTLER_LOG", filter)?,
+                None => "info".to_owned(),
+            },
+        })
+    }
+}
+
+/// What a client needs to reach its daemon.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientSettings {
+    /// Where the daemon's files are.
+    pub(crate) paths: Paths,
+    /// The browser that this command's environment names: the daemon's must be the same.
+    pub(crate) browser: Option<NamedBrowser>,
+}
+
+/// What a daemon is told when it starts.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Where its files are.
+    pub(crate) paths: Paths,
+    /// The browser to use; none means looking for one that runs.
+    pub(crate) browser: Option<NamedBrowser>,
+    /// The program that `connect --launch` starts when it is told no other.
+    pub(crate) executable: Option<PathBuf>,
+    /// How a task's dialogs are answered unless `connect` says otherwise.
+    pub(crate) dialog_policy: DialogPolicy,
+    /// After how many seconds an unanswered dialog is dismissed.
+    pub(crate) dialog_timeout_s: f64,
+    /// What is logged, in the words of `tracing`'s filter.
+    pub(crate) log_filter: String,
+}
+
+impl Settings {
+    /// The contract's default.
+    const DIALOG_TIMEOUT_S: f64 = 300.0;
+}
+
+/// A browser that the user named, and in which way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NamedBrowser {
+    /// By its WebSocket URL.
+    WebSocket(SecretUrl),
+    /// By its HTTP endpoint, which tells the WebSocket URL.
+    Http(SecretUrl),
+}
+
+impl NamedBrowser {
+    /// Returns the URL.
+    pub(crate) fn url(&self) -> &SecretUrl {
+        match self {
+            Self::WebSocket(url) | Self::Http(url) => url,
+        }
+    }
+
+    /// Returns the variable that names a browser in this way.
+    pub(crate) fn variable(&self) -> &'static str {
+        match self {
+            Self::WebSocket(_) => "BU_CDP_WS",
+            Self::Http(_) => "BU_CDP_URL",
+        }
+    }
+}
+
+/// Returns the value as text.
+fn utf8(variable: &'static str, value: &OsString) -> Result<String, ConfigError> {
+    value.to_str().map(str::to_owned).ok_or(ConfigError::NotUtf8 { variable })
+}
+
+/// Returns the folder as an absolute path, so that it means the same after the daemon left for `/`.
+fn absolute(variable: &'static str, folder: OsString) -> Result<PathBuf, ConfigError> {
+    std::path::absolute(folder).map_err(|error| ConfigError::Folder { variable, error })
+}
+
+/// Why the settings cannot be used. Each of them is for the caller to mend.
+#[derive(Debug)]
+pub(crate) enum ConfigError {
+    /// The name or the runtime folder makes no daemon.
+    Paths(PathsError),
+    /// `config.yaml` cannot be used.
+    File(FileError),
+    /// A variable is no text.
+    NotUtf8 {
+        /// Which one.
+        variable: &'static str,
+    },
+    /// A variable names a folder that cannot be made absolute.
+    Folder {
+        /// Which one.
+        variable: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// There is no home folder to put ours in.
+    NoHome,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paths(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::NotUtf8 { variable } => write!(f, "{variable} is not UTF-8 text; set it again or unset it"),
+            Self::Folder { variable, error } => {
+                write!(f, "{variable} is no usable folder ({error}); set it to an absolute path")
+            }
+            Self::NoHome => {
+                f.write_str("no home folder is known; set OSTLER_HOME to a folder that ostler may write to")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

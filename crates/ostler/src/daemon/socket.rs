@@ -1,0 +1,62 @@
+//! Binds the daemon's socket, and removes it again when the daemon ends.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+use rustix::process::umask;
+
+use super::lock::DaemonLock;
+use super::ownership::{self, Expected, PathRefused};
+
+/// The socket file of a running daemon; dropping this removes it.
+#[derive(Debug)]
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    bound: Metadata,
+}
+
+/// Binds the socket with mode 0600 and returns its non-blocking listener.
+///
+/// The lock is proof that no daemon of this name lives, so a socket of ours that refuses connections is a dead
+/// daemon's and is replaced. Must run before the process has a second thread: the umask belongs to them all.
+pub(crate) fn bind(path: &Path, _lock: &DaemonLock) -> Result<(UnixListener, SocketFile), PathRefused> {
+    let refused = |error| PathRefused::io(path, error);
+    if ownership::look(path, Expected::Socket)?.is_some() {
+        if somebody_listens(path) {
+            return Err(PathRefused::in_use(path));
+        }
+        fs::remove_file(path).map_err(refused)?;
+    }
+    // The mode is right from the first moment: setting it afterwards would leave a window, and follow the path.
+    let before = umask(Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(path);
+    umask(before);
+    let listener = listener.map_err(refused)?;
+    let bound = fs::symlink_metadata(path).map_err(refused)?;
+    let file = SocketFile { path: path.to_owned(), bound };
+    listener.set_nonblocking(true).map_err(refused)?;
+    Ok((listener, file))
+}
+
+/// Whether a living program accepts connections there; one without our lock is a stranger under our name, such as
+/// another tool that uses the same file names.
+fn somebody_listens(path: &Path) -> bool {
+    match UnixStream::connect(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound),
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // Only the file that we made: whatever took its place since is not ours to remove.
+        if let Ok(found) = fs::symlink_metadata(&self.path)
+            && ownership::same_file(&found, &self.bound)
+        {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

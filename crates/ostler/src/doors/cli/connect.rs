@@ -1,0 +1,156 @@
+//! `ostler connect`: gives a task its browser.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::failure::Failure;
+use super::{reply, text};
+use crate::exit_code::Exit;
+use crate::secret::SecretUrl;
+
+/// Gives the task its browser: one that runs already, or a new one
+///
+///     ostler connect                          the one of BU_CDP_WS or BU_CDP_URL, else a running one
+///     ostler connect http://127.0.0.1:9222    this one
+///     ostler connect --launch                 a fresh headless Chromium, gone with the daemon
+///     ostler connect --launch --headed        the same with a window
+///
+/// A task that has a browser already is moved: its tabs and dialogs of before are forgotten.
+#[derive(Args, Debug)]
+#[command(name = "connect", verbatim_doc_comment)]
+pub(super) struct Connect {
+    /// ws://, wss://, http:// or https:// of its DevTools; - reads it from standard input, which keeps a token out of
+    /// the process list
+    #[arg(conflicts_with = "launch")]
+    url: Option<String>,
+
+    /// Start a browser of our own in a fresh profile
+    #[arg(long)]
+    launch: bool,
+
+    /// With a window
+    #[arg(long, requires = "launch")]
+    headed: bool,
+
+    /// Pass this flag to the browser; may be repeated
+    #[arg(long = "flag", value_name = "FLAG", requires = "launch", allow_hyphen_values = true)]
+    flags: Vec<String>,
+
+    /// The browser's program [default: browser.executable of config.yaml, else the first known one on PATH]
+    #[arg(long, value_name = "PATH", requires = "launch")]
+    executable: Option<PathBuf>,
+
+    /// What happens when a dialog opens in this task
+    #[arg(long, value_enum)]
+    policy: Option<Policy>,
+
+    /// Dismiss a dialog that nobody answered for so long
+    #[arg(long, value_name = "SECONDS", value_parser = text::seconds)]
+    dialog_timeout: Option<Duration>,
+}
+
+/// The contract's dialog policies.
+#[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+enum Policy {
+    /// It waits for an answer
+    MustRespond,
+    /// It is dismissed at once
+    AutoDismiss,
+    /// It is accepted at once, a prompt with its default text
+    AutoAccept,
+}
+
+/// The `connect` request.
+#[derive(Serialize)]
+struct Request<'a> {
+    meta: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cdp_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launch: Option<Launch<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialog_policy: Option<Policy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialog_timeout_s: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Launch<'a> {
+    headed: bool,
+    flags: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executable: Option<&'a str>,
+}
+
+/// Its reply.
+#[derive(Deserialize)]
+struct Reply {
+    task: TaskSummary,
+}
+
+#[derive(Deserialize)]
+struct TaskSummary {
+    task: String,
+    browser_kind: String,
+    tabs: u64,
+}
+
+impl Connect {
+    pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
+        let settings = context.settings()?;
+        let cdp_url = match self.url.as_deref() {
+            Some("-") => Some(url_from_stdin()?),
+            Some(url) => Some(SecretUrl::new(url)),
+            // The environment of this command, which need not be the daemon's.
+            None if !self.launch => settings.browser.map(|named| named.url().clone()),
+            None => None,
+        };
+        let executable = self.executable.as_deref().map(absolute).transpose()?;
+        let launch = Launch { headed: self.headed, flags: &self.flags, executable: executable.as_deref() };
+        let request = Request {
+            meta: "connect",
+            task: context.task.as_deref(),
+            cdp_url: cdp_url.as_ref().map(SecretUrl::expose),
+            launch: self.launch.then_some(launch),
+            dialog_policy: self.policy,
+            dialog_timeout_s: self.dialog_timeout.map(|time| time.as_secs_f64()),
+        };
+        // Whatever browser the daemon has: this request says which one it shall have.
+        let mut client = context.connect()?.with_any_browser();
+        let reply = context.ask(&mut client, &request, PATIENCE)?;
+        let Reply { task } = reply::read(&reply)?;
+        let tabs = if task.tabs == 1 { "1 tab".to_owned() } else { format!("{} tabs", task.tabs) };
+        context.print(&reply, &format!("task {} has a {} browser, {tabs}", task.task, task.browser_kind))?;
+        Ok(Exit::Success)
+    }
+}
+
+/// How long a browser may take to start, or a person to allow the connection.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn url_from_stdin() -> Result<SecretUrl, Failure> {
+    let mut url = String::new();
+    let read = io::stdin().lock().read_to_string(&mut url);
+    read.map_err(|error| Failure::WrongCall(format!("standard input cannot be read: {error}")))?;
+    Ok(SecretUrl::new(url.trim()))
+}
+
+/// Returns the path as the daemon, which has another working directory, can use it; a bare name is left to PATH.
+fn absolute(program: &Path) -> Result<String, Failure> {
+    let wrong = |why: String| Failure::WrongCall(format!("--executable {}: {why}", program.display()));
+    let path = if program.components().count() > 1 {
+        std::path::absolute(program).map_err(|error| wrong(error.to_string()))?
+    } else {
+        program.to_owned()
+    };
+    path.into_os_string().into_string().map_err(|_| wrong("the path is not UTF-8".to_owned()))
+}

@@ -1,0 +1,102 @@
+//! What every verb has at hand: the settings, the task, and the way to the daemon.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::reply;
+use crate::client::Client;
+use crate::config::{ClientSettings, Environment};
+
+/// How long a request without a time of its own may take: the contract's default for a call.
+pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(30);
+
+/// One run of the command.
+#[derive(Debug)]
+pub(super) struct Context {
+    /// The variables that the user set.
+    pub(super) environment: Environment,
+    /// The task that the user named; none means the daemon's default.
+    pub(super) task: Option<String>,
+    /// Whether JSON is wanted.
+    pub(super) json: bool,
+}
+
+impl Context {
+    /// Fills in from the environment what the arguments leave open.
+    pub(super) fn new(task: Option<String>, json: bool) -> Result<Self, Failure> {
+        let environment = Environment::of_this_process();
+        let task = match task {
+            Some(task) => Some(task),
+            None => environment.task()?,
+        };
+        Ok(Self { environment, task, json })
+    }
+
+    /// Returns the task's name for people.
+    pub(super) fn task_name(&self) -> &str {
+        self.task.as_deref().unwrap_or("default")
+    }
+
+    /// Returns where the daemon is and which browser it should have.
+    pub(super) fn settings(&self) -> Result<ClientSettings, Failure> {
+        Ok(self.environment.client_settings()?)
+    }
+
+    /// Connects to the daemon, starting it if need be.
+    pub(super) fn connect(&self) -> Result<Client, Failure> {
+        Ok(Client::connect_or_start(&self.settings()?)?)
+    }
+
+    /// Connects to the daemon if it runs. For verbs about the daemon itself, whichever browser it has.
+    pub(super) fn connect_if_running(&self) -> Result<Option<Client>, Failure> {
+        Ok(Client::connect(&self.settings()?)?.map(Client::with_any_browser))
+    }
+
+    /// Sends one request and returns the reply's line, which is no error.
+    pub(super) fn ask(
+        &self,
+        client: &mut Client,
+        request: &impl Serialize,
+        patience: Duration,
+    ) -> Result<Vec<u8>, Failure> {
+        let reply = client.request(request, patience)?;
+        Self::mention_version(client);
+        reply::not_an_error(reply)
+    }
+
+    /// Tells the user when the daemon that answered is older or newer than this command.
+    pub(super) fn mention_version(client: &Client) {
+        if let Some(note) = client.version_note() {
+            eprintln!("ostler: {note}");
+        }
+    }
+
+    /// Prints the reply under `--json`, else the sentence.
+    pub(super) fn print(&self, reply: &[u8], sentence: &str) -> Result<(), Failure> {
+        if self.json { print_bytes(reply) } else { print_line(sentence) }
+    }
+}
+
+/// Prints a line of text.
+pub(super) fn print_line(line: &str) -> Result<(), Failure> {
+    print_bytes(line.as_bytes())
+}
+
+/// Prints a line that may be no UTF-8.
+pub(super) fn print_bytes(line: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()).map_err(Failure::Stdout)
+}
+
+/// A `meta` request that says no more than its name and task.
+#[derive(Debug, Serialize)]
+pub(super) struct Meta<'a> {
+    /// The request's name.
+    pub(super) meta: &'static str,
+    /// The task, unless it is the daemon's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) task: Option<&'a str>,
+}

@@ -1,0 +1,33 @@
+//! `ostler disconnect`: ends a task.
+
+use clap::Args;
+
+use super::context::{Context, DEFAULT_PATIENCE, Meta, print_line};
+use super::failure::Failure;
+use crate::exit_code::Exit;
+
+/// Ends the task and lets go of its tabs.
+///
+/// The browser stays, unless ostler launched it for this task.
+#[derive(Args, Debug)]
+#[command(name = "disconnect")]
+pub(super) struct Disconnect {}
+
+impl Disconnect {
+    pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
+        let Some(mut client) = context.connect_if_running()? else {
+            // A daemon started now would know no task to end.
+            let sentence = "no daemon runs, so there is nothing to disconnect";
+            if context.json {
+                print_line(r#"{"ok":true,"task":null}"#)?
+            } else {
+                print_line(sentence)?
+            }
+            return Ok(Exit::Success);
+        };
+        let request = Meta { meta: "disconnect", task: context.task.as_deref() };
+        let reply = context.ask(&mut client, &request, DEFAULT_PATIENCE)?;
+        context.print(&reply, &format!("task {} has ended", context.task_name()))?;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,116 @@
+//! How a command fails, and how it says so: one sentence on standard error, or JSON on standard output.
+
+use std::fmt;
+use std::io;
+
+use serde_json::json;
+
+use super::context::print_bytes;
+use crate::client::ClientError;
+use crate::config::ConfigError;
+use crate::daemon::DaemonError;
+use crate::exit_code::Exit;
+use crate::scripts::ScriptError;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The settings cannot be used.
+    Config(ConfigError),
+    /// The daemon cannot be reached.
+    Client(ClientError),
+    /// The daemon cannot run.
+    Daemon(DaemonError),
+    /// The daemon answered with an error.
+    Answer {
+        /// Its sentence.
+        sentence: String,
+        /// Its whole object, as it came.
+        reply: Vec<u8>,
+        /// Whether the request was at fault.
+        wrong_call: bool,
+    },
+    /// The page's script threw.
+    Thrown {
+        /// The exception with its stack, as the page would print it.
+        text: String,
+        /// The whole answer of `Runtime.evaluate`.
+        answer: Vec<u8>,
+    },
+    /// The daemon answered something that cannot be made sense of.
+    Nonsense(String),
+    /// The command itself cannot be carried out.
+    WrongCall(String),
+    /// The command is right, and something outside the daemon failed.
+    Work(String),
+    /// Whoever read our output has gone.
+    Stdout(io::Error),
+}
+
+impl Failure {
+    /// Tells the user and returns what the command exits with.
+    pub(super) fn show(&self, json: bool) -> Exit {
+        match self {
+            // Nobody reads; more words would be as lost as the first ones.
+            Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Self::Thrown { answer, .. } if json => drop(print_bytes(answer)),
+            Self::Answer { reply, .. } if json => drop(print_bytes(reply)),
+            other if json => drop(print_bytes(json!({"error": other.to_string()}).to_string().as_bytes())),
+            other => eprintln!("ostler: {other}"),
+        }
+        self.exit()
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_) | Self::WrongCall(_) | Self::Answer { wrong_call: true, .. } => Exit::WrongCall,
+            Self::Client(error) => error.exit(),
+            Self::Daemon(error) => error.exit(),
+            Self::Answer { .. } | Self::Thrown { .. } | Self::Nonsense(_) | Self::Work(_) | Self::Stdout(_) => {
+                Exit::WorkFailed
+            }
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Client(error) => error.fmt(f),
+            Self::Daemon(error) => error.fmt(f),
+            Self::Answer { sentence: text, .. }
+            | Self::Thrown { text, .. }
+            | Self::WrongCall(text)
+            | Self::Work(text) => f.write_str(text),
+            Self::Nonsense(why) => {
+                write!(f, "the daemon's answer makes no sense ({why}); is another program listening on its socket?")
+            }
+            Self::Stdout(error) => write!(f, "the output could not be written: {error}"),
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+impl From<DaemonError> for Failure {
+    fn from(error: DaemonError) -> Self {
+        Self::Daemon(error)
+    }
+}
+
+impl From<ScriptError> for Failure {
+    fn from(error: ScriptError) -> Self {
+        Self::Work(error.to_string())
+    }
+}

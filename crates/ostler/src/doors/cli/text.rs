@@ -1,0 +1,152 @@
+//! Text that comes from pages and from the user: lone surrogates, ages, JSON given in three ways.
+
+use std::fs;
+use std::io::{self, Read};
+use std::time::Duration;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde_json::value::RawValue;
+
+use super::failure::Failure;
+
+/// Returns what a JSON string says, with U+FFFD for every lone surrogate, or `None` when it is no string.
+///
+/// Page script may hold half a surrogate pair; Rust's text cannot, so `String` would refuse the whole value.
+pub(super) fn of_json_string(json: &RawValue) -> Option<String> {
+    let bytes = serde_json::Deserializer::from_str(json.get()).deserialize_bytes(Bytes).ok()?;
+    Some(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => replace_surrogates(error.into_bytes()),
+    })
+}
+
+/// Takes a JSON string as bytes, in which serde_json leaves a lone surrogate as its three-byte form.
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
+    }
+}
+
+/// Puts U+FFFD, three bytes as well, in the place of every surrogate's three-byte form.
+fn replace_surrogates(mut bytes: Vec<u8>) -> String {
+    for at in 0..bytes.len().saturating_sub(2) {
+        // In otherwise valid UTF-8 only a surrogate has ED followed by A0 or more.
+        if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
+            bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads a JSON argument: the text itself, `@file`, or `-` for standard input. Returns it on one line.
+pub(super) fn json_argument(given: &str) -> Result<Box<RawValue>, Failure> {
+    let (source, text) = match given {
+        "-" => {
+            let mut text = String::new();
+            let read = io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|error| Failure::WrongCall(format!("standard input cannot be read: {error}")))?;
+            ("standard input", text)
+        }
+        _ => match given.strip_prefix('@') {
+            Some(file) => {
+                let read = fs::read_to_string(file);
+                (file, read.map_err(|error| Failure::WrongCall(format!("{file} cannot be read: {error}")))?)
+            }
+            None => ("the argument", given.to_owned()),
+        },
+    };
+    let wrong = |error| Failure::WrongCall(format!("{source} is no JSON: {error}"));
+    serde_json::from_str::<&RawValue>(&text).map_err(wrong)?;
+    // A request is one line. Between tokens a blank does as well, and inside a string JSON has no raw line end.
+    RawValue::from_string(text.trim().replace(['\n', '\r'], " ")).map_err(wrong)
+}
+
+/// Reads a time as it is given in arguments: a number of seconds above 0.
+pub(super) fn seconds(given: &str) -> Result<Duration, String> {
+    let seconds = given.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| "a number of seconds above 0 is needed".to_owned())
+}
+
+/// Returns an age as a person says it.
+pub(super) fn age(seconds: f64) -> String {
+    // Clocks may disagree by a moment; nothing is open for a negative time.
+    let seconds = seconds.max(0.0);
+    match seconds {
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
+    }
+}
+
+/// Returns the text on one line of at most `max` characters.
+pub(super) fn short(text: &str, max: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if line.chars().count() <= max {
+        return line;
+    }
+    let mut cut: String = line.chars().take(max.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).expect("JSON")
+    }
+
+    #[test]
+    fn lone_surrogates_become_the_replacement_character() {
+        for (json, text) in [
+            (r#""plain""#, "plain"),
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""a\ud800b""#, "a\u{FFFD}b"),
+            (r#""\udfff\ud800""#, "\u{FFFD}\u{FFFD}"),
+            (r#""\ud800é\u2028""#, "\u{FFFD}é\u{2028}"),
+        ] {
+            assert_eq!(of_json_string(&raw(json)).as_deref(), Some(text), "{json}");
+        }
+        assert_eq!(of_json_string(&raw("1")), None);
+        assert_eq!(of_json_string(&raw("[1]")), None);
+    }
+
+    #[test]
+    fn json_over_several_lines_becomes_one_line_and_stays_the_same_json() {
+        let json = json_argument("{\n  \"a\": \"\\n\\ud800\",\r\n  \"b\": 1\n}\n").expect("JSON");
+        assert_eq!(json.get(), "{   \"a\": \"\\n\\ud800\",    \"b\": 1 }");
+    }
+
+    #[test]
+    fn what_is_no_json_is_a_wrong_call() {
+        for given in ["{a:1}", "", "{} {}", "@/nowhere/at/all"] {
+            assert!(matches!(json_argument(given), Err(Failure::WrongCall(_))), "{given}");
+        }
+    }
+
+    #[test]
+    fn ages_are_short() {
+        for (seconds, text) in [(-0.2, "0.0 s"), (1.25, "1.2 s"), (61.0, "61 s"), (600.0, "10 min"), (90_000.0, "25 h")]
+        {
+            assert_eq!(age(seconds), text);
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_and_control_characters_are_blanks() {
+        assert_eq!(short("a\nb\x1b[", 10), "a b [");
+        assert_eq!(short("abcdef", 4), "abc…");
+        assert_eq!(short("äöüß", 4), "äöüß");
+    }
+}

@@ -1,0 +1,60 @@
+//! Many commands need a daemon at the same moment, and none runs.
+
+mod sandbox;
+
+use std::process::Stdio;
+
+use sandbox::{Ran, Sandbox};
+
+#[test]
+fn twenty_commands_at_once_get_one_daemon_and_all_are_answered() {
+    let sandbox = Sandbox::new();
+    let commands: Vec<_> = (0..20)
+        .map(|_| {
+            let mut command = sandbox.call();
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ostler runs")
+        })
+        .collect();
+    for command in commands {
+        Ran::from(command.wait_with_output().expect("its output")).assert_daemon_answered();
+    }
+    assert_eq!(sandbox.daemons_that_listened(), 1);
+    let pid = sandbox.start();
+    assert_eq!((sandbox.start(), sandbox.daemons_that_listened()), (pid, 1));
+}
+
+#[test]
+fn twenty_commands_that_find_a_dead_daemons_files_get_one_daemon() {
+    let sandbox = Sandbox::new();
+    sandbox.start();
+    sandbox.kill();
+    assert!(sandbox.socket().exists(), "kill -9 leaves the socket behind");
+    let commands: Vec<_> = (0..20)
+        .map(|_| {
+            let mut command = sandbox.call();
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ostler runs")
+        })
+        .collect();
+    for command in commands {
+        Ran::from(command.wait_with_output().expect("its output")).assert_daemon_answered();
+    }
+    assert_eq!(sandbox.daemons_that_listened(), 2, "one before the kill, one after");
+}
+
+#[test]
+fn daemons_of_different_names_live_side_by_side() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.start();
+    Ran::of(sandbox.call().env("BU_NAME", "other")).assert_daemon_answered();
+    assert!(sandbox.path("bu-other.sock").exists());
+    assert_eq!(sandbox.start(), first);
+    Ran::of(sandbox.ostler(&["stop"]).env("BU_NAME", "other")).assert_done();
+    assert_eq!(sandbox.start(), first);
+}
+
+#[test]
+fn a_second_daemon_in_the_foreground_is_refused() {
+    let sandbox = Sandbox::new();
+    let pid = sandbox.start();
+    sandbox.run(&["daemon"]).assert_failed(1, &["runs already", &pid.to_string(), "ostler stop"]);
+}
