@@ -213,9 +213,9 @@ impl Policy {
     }
 }
 
-/// What the mock calls itself.
-const PRODUCT: &str = "Chrome/156.0.0.0";
-const USER_AGENT: &str = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+/// What the mock calls itself, over HTTP and over CDP.
+pub(crate) const PRODUCT: &str = "Chrome/156.0.0.0";
+pub(crate) const USER_AGENT: &str = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
 
 async fn listen(
     listener: TcpListener,

@@ -54,3 +54,17 @@ id!(
     /// A frame. Chromium gives a page's main frame, and an OOPIF, the id of its target.
     FrameId
 );
+
+impl TargetId {
+    /// Returns the frame at the root of this target.
+    pub(crate) fn root_frame(&self) -> FrameId {
+        FrameId(self.0.clone())
+    }
+}
+
+impl FrameId {
+    /// Returns the target this frame has once it is an OOPIF.
+    pub(crate) fn own_target(&self) -> TargetId {
+        TargetId(self.0.clone())
+    }
+}

@@ -250,6 +250,21 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Asks for a flood, and checks that it arrives whole, in order, and with the reply behind it.
+    pub(crate) async fn flood_and_count(&mut self, session: &str, count: u64) {
+        let params = json!({"sessionId": session, "count": count, "text": "a \"quoted\" storm"});
+        let asked = self.send(None, "Mock.flood", params).await;
+        for number in 0..count {
+            let event = self.next().await;
+            assert_eq!(event["sessionId"], session, "{event}");
+            let text = format!("a \"quoted\" storm {number}");
+            assert_eq!(event["params"]["args"][0]["value"], text);
+        }
+        assert_eq!(self.next().await, json!({"id": asked, "result": {}}));
+    }
+}
+
 /// Sends a plain HTTP request and returns status and body.
 pub(crate) async fn http_get(port: u16, path: &str, host: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port))
