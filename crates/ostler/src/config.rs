@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
 
+use crate::endpoint::Machine;
 use crate::paths::{Paths, PathsError};
 use crate::secret::SecretUrl;
 
@@ -30,6 +31,7 @@ pub(crate) struct Environment {
     cdp_url: Option<OsString>,
     log: Option<OsString>,
     task: Option<OsString>,
+    machine: Machine,
     python: Option<OsString>,
 }
 
@@ -45,6 +47,12 @@ impl Environment {
             cdp_url: variable("BU_CDP_URL"),
             log: variable("OSTLER_LOG"),
             task: variable("OSTLER_TASK"),
+            machine: Machine {
+                home: variable("HOME").map_or_else(|| "/".into(), PathBuf::from),
+                config_home: variable("XDG_CONFIG_HOME").map(PathBuf::from),
+                search_path: variable("PATH").unwrap_or_default(),
+                temp: env::temp_dir(),
+            },
             python: variable("OSTLER_PYTHON"),
         }
     }
@@ -104,6 +112,7 @@ impl Environment {
             executable: file.executable,
             dialog_policy: file.dialog_policy.unwrap_or_default(),
             dialog_timeout_s: file.dialog_timeout_s.unwrap_or(Settings::DIALOG_TIMEOUT_S),
+            machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
                 None => "info".to_owned(),
@@ -136,6 +145,8 @@ pub(crate) struct Settings {
     pub(crate) dialog_timeout_s: f64,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
+    /// Where browsers are looked for, and where one of our own lives.
+    pub(crate) machine: Machine,
 }
 
 impl Settings {

@@ -14,6 +14,13 @@ mod scripts;
 mod secret;
 mod tasks;
 
-fn main() -> std::process::ExitCode {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == endpoint::GUARD_SUBCOMMAND) {
+        // The daemon runs us again, to watch over a browser that it launched.
+        return endpoint::guard_main(words.skip_while(|word| word == "--"));
+    }
     doors::cli::run().into()
 }
