@@ -67,6 +67,25 @@ struct StateJson<'a> {
 }
 
 impl TaskView {
+    /// Returns the view of a task that has no tab yet.
+    pub fn unattached(task: TaskId, policy: PolicyView) -> Self {
+        Self {
+            task,
+            active: false,
+            current: None,
+            current_session: None,
+            tabs: Arc::default(),
+            pending_dialogs: Arc::default(),
+            recent_dialogs: Arc::default(),
+            frame_tree: None,
+            console: Arc::default(),
+            current_dialog_params: None,
+            policy,
+            sessions: Arc::default(),
+            state_json: OnceLock::new(),
+        }
+    }
+
     /// Returns the contract's `state` object as JSON. The supervisor's own keys are absent while
     /// none is attached.
     pub fn state_json(&self) -> Arc<str> {
