@@ -1,0 +1,3 @@
+//! The ways in: each door turns what its client says into requests to the tasks, and back.
+
+pub(crate) mod line;
