@@ -68,23 +68,11 @@ impl Door {
     /// # Panics
     ///
     /// When the port is taken.
-    pub(crate) async fn open(
-        port: u16,
-        browser_id: String,
-    ) -> (Self, mpsc::UnboundedReceiver<WebSocket>) {
+    pub(crate) async fn open(port: u16, browser_id: String) -> (Self, mpsc::UnboundedReceiver<WebSocket>) {
         let (opened, arrivals) = mpsc::unbounded_channel();
-        let policy = watch::Sender::new(Policy {
-            browser_id,
-            version: Version::Normal,
-            upgrade: Upgrade::Accept,
-            held: 0,
-        });
-        let door = Self {
-            port: AtomicU16::new(port),
-            policy,
-            opened,
-            listening: Mutex::new(None),
-        };
+        let policy =
+            watch::Sender::new(Policy { browser_id, version: Version::Normal, upgrade: Upgrade::Accept, held: 0 });
+        let door = Self { port: AtomicU16::new(port), policy, opened, listening: Mutex::new(None) };
         door.listen().await;
         (door, arrivals)
     }
@@ -101,11 +89,7 @@ impl Door {
 
     /// Returns the browser's WebSocket URL.
     pub fn ws_url(&self) -> String {
-        format!(
-            "ws://127.0.0.1:{}{}",
-            self.port(),
-            self.policy.borrow().path()
-        )
+        format!("ws://127.0.0.1:{}{}", self.port(), self.policy.borrow().path())
     }
 
     /// Returns the DevTools HTTP endpoint.
@@ -142,8 +126,7 @@ impl Door {
 
     /// Makes it another browser: the old WebSocket path is unknown from now on.
     pub fn set_browser_id(&self, browser_id: &str) {
-        self.policy
-            .send_modify(|policy| browser_id.clone_into(&mut policy.browser_id));
+        self.policy.send_modify(|policy| browser_id.clone_into(&mut policy.browser_id));
     }
 
     /// Stops listening: new connections are refused by the system. Returns once the port is free.
@@ -165,16 +148,11 @@ impl Door {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port()))
             .await
             .unwrap_or_else(|error| panic!("cannot listen on 127.0.0.1:{}: {error}", self.port()));
-        let address = listener
-            .local_addr()
-            .expect("a bound socket has an address");
+        let address = listener.local_addr().expect("a bound socket has an address");
         self.port.store(address.port(), Ordering::Relaxed);
         let (policy, opened) = (self.policy.clone(), self.opened.clone());
         let listening = tokio::spawn(listen(listener, policy, opened));
-        *self
-            .listening
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(listening);
+        *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
     }
 
     /// Stops listening without waiting for it, as a browser does that dies.
@@ -185,10 +163,7 @@ impl Door {
     }
 
     fn take_listening(&self) -> Option<JoinHandle<()>> {
-        self.listening
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -215,13 +190,10 @@ impl Policy {
 
 /// What the mock calls itself, over HTTP and over CDP.
 pub(crate) const PRODUCT: &str = "Chrome/156.0.0.0";
-pub(crate) const USER_AGENT: &str = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+pub(crate) const USER_AGENT: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
 
-async fn listen(
-    listener: TcpListener,
-    policy: watch::Sender<Policy>,
-    opened: mpsc::UnboundedSender<WebSocket>,
-) {
+async fn listen(listener: TcpListener, policy: watch::Sender<Policy>, opened: mpsc::UnboundedSender<WebSocket>) {
     // Handshakes under way end with the door: the set aborts them when it is dropped.
     let mut handshakes = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -230,11 +202,7 @@ async fn listen(
     }
 }
 
-async fn shake_hands(
-    mut stream: TcpStream,
-    policy: watch::Sender<Policy>,
-    opened: mpsc::UnboundedSender<WebSocket>,
-) {
+async fn shake_hands(mut stream: TcpStream, policy: watch::Sender<Policy>, opened: mpsc::UnboundedSender<WebSocket>) {
     let Some(request) = Request::read(&mut stream).await else {
         return;
     };
@@ -246,12 +214,7 @@ async fn shake_hands(
         return answer_get(&mut stream, &request, policy).await;
     }
     if request.header("origin").is_some() {
-        return answer(
-            &mut stream,
-            403,
-            "Rejected an incoming WebSocket connection",
-        )
-        .await;
+        return answer(&mut stream, 403, "Rejected an incoming WebSocket connection").await;
     }
     let (upgrade, path) = tokio::select! {
         decided = decide(&policy) => decided,
@@ -268,11 +231,7 @@ async fn shake_hands(
     let socket = join(Cursor::new(request.bytes).chain(reader), writer);
     // One frame per message, as Chromium sends them, and as much as Chromium takes.
     let server = ServerBuilder::new()
-        .config(
-            Config::default()
-                .frame_size(usize::MAX)
-                .flush_threshold(64 * 1024),
-        )
+        .config(Config::default().frame_size(usize::MAX).flush_threshold(64 * 1024))
         .limits(Limits::default().max_payload_len(Some(LARGEST_COMMAND)));
     if let Ok((_, websocket)) = server.accept(socket).await {
         let _ = opened.send(websocket);
@@ -288,9 +247,7 @@ async fn decide(policy: &watch::Sender<Policy>) -> (Upgrade, String) {
     }
     let _held = Held::count(policy);
     let mut changes = policy.subscribe();
-    let later = changes
-        .wait_for(|policy| policy.upgrade != Upgrade::Hold)
-        .await;
+    let later = changes.wait_for(|policy| policy.upgrade != Upgrade::Hold).await;
     // The sender is ours to look at, so the channel is open and there is always an answer.
     later.map_or(now, |policy| decided(&policy))
 }

@@ -27,11 +27,7 @@ impl Request {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        Some(Self {
-            path,
-            headers,
-            bytes,
-        })
+        Some(Self { path, headers, bytes })
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -40,8 +36,7 @@ impl Request {
     }
 
     pub(crate) fn wants_websocket(&self) -> bool {
-        self.header("upgrade")
-            .is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))
+        self.header("upgrade").is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket"))
     }
 
     /// Returns whether Chromium would talk to a client that calls it by this name: an address, or a localhost name.

@@ -36,8 +36,8 @@ mod server;
 mod wire;
 
 pub use browser::{
-    Answer, Dialog, DialogKind, Flood, Frame, Identity, MockBrowser, OpenDialog, Opener, Page,
-    RemovalOrder, Script, Unknown,
+    Answer, Dialog, DialogKind, Flood, Frame, Identity, MockBrowser, OpenDialog, Opener, Page, RemovalOrder, Script,
+    Unknown,
 };
 pub use door::{Door, Upgrade, Version};
 pub use ids::{FrameId, SessionId, TargetId};

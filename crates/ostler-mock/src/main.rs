@@ -13,9 +13,7 @@ async fn main() -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(why) => {
-            eprintln!(
-                "ostler-mock: {why}\nusage: ostler-mock [--pages N] [--port N] [--unknown-fields]"
-            );
+            eprintln!("ostler-mock: {why}\nusage: ostler-mock [--pages N] [--port N] [--unknown-fields]");
             return ExitCode::from(2);
         }
     };
@@ -27,10 +25,7 @@ async fn main() -> ExitCode {
         browser.script().add_unknown_fields();
     }
     let mut out = std::io::stdout();
-    if writeln!(out, "{}", browser.ws_url())
-        .and_then(|()| out.flush())
-        .is_err()
-    {
+    if writeln!(out, "{}", browser.ws_url()).and_then(|()| out.flush()).is_err() {
         // Whoever started us has gone already.
         return ExitCode::FAILURE;
     }
@@ -45,11 +40,7 @@ struct Options {
 
 impl Options {
     fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self {
-            pages: 1,
-            port: 0,
-            unknown_fields: false,
-        };
+        let mut options = Self { pages: 1, port: 0, unknown_fields: false };
         while let Some(option) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match option.as_str() {
@@ -64,7 +55,5 @@ impl Options {
 }
 
 fn number<N: std::str::FromStr>(option: &str, value: &str) -> Result<N, String> {
-    value
-        .parse()
-        .map_err(|_| format!("{option} wants a number that fits, not {value:?}"))
+    value.parse().map_err(|_| format!("{option} wants a number that fits, not {value:?}"))
 }

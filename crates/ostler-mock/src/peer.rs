@@ -65,10 +65,7 @@ impl Peer {
 
     /// Returns the next commands, which must be these methods in any order; they come back in the order asked for.
     #[track_caller]
-    pub fn expect_all<const N: usize>(
-        &mut self,
-        methods: [&str; N],
-    ) -> impl Future<Output = [Command; N]> {
+    pub fn expect_all<const N: usize>(&mut self, methods: [&str; N]) -> impl Future<Output = [Command; N]> {
         let caller = Location::caller();
         async move {
             let mut found = [const { None }; N];
@@ -99,9 +96,7 @@ impl Peer {
                     Some(message) if message.is_pong() && message.as_payload()[..] == *PROBE => {
                         return;
                     }
-                    Some(message) if message.is_text() => {
-                        self.fail(caller, wanted, "a command came")
-                    }
+                    Some(message) if message.is_text() => self.fail(caller, wanted, "a command came"),
                     Some(_) => {}
                     None => self.fail(caller, wanted, "the client closed the connection"),
                 }
@@ -144,12 +139,7 @@ impl Peer {
     }
 
     /// Sends an event on a session, or on the browser itself.
-    pub async fn event<'a>(
-        &mut self,
-        session: impl Into<Option<&'a str>>,
-        method: &str,
-        params: Value,
-    ) {
+    pub async fn event<'a>(&mut self, session: impl Into<Option<&'a str>>, method: &str, params: Value) {
         let session = session.into().map(SessionId::from);
         let text = wire::event(session.as_ref(), method, &params.to_string());
         self.send(Message::text(text)).await;
@@ -202,10 +192,7 @@ impl Peer {
 
 impl Peer {
     pub(crate) fn new(websocket: WebSocket) -> Self {
-        Self {
-            websocket,
-            seen: VecDeque::new(),
-        }
+        Self { websocket, seen: VecDeque::new() }
     }
 
     async fn next_command(&mut self, caller: &Location<'_>, wanted: &str) -> Command {
@@ -232,8 +219,7 @@ impl Peer {
         };
         let message = next?.ok().filter(|message| !message.is_close())?;
         if let Some(text) = message.as_text() {
-            self.seen
-                .push_back(text.chars().take(LONGEST_SHOWN).collect());
+            self.seen.push_back(text.chars().take(LONGEST_SHOWN).collect());
             if self.seen.len() > MOST_SHOWN {
                 self.seen.pop_front();
             }

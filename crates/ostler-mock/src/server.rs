@@ -36,10 +36,7 @@ impl MockServer {
         async move {
             match tokio::time::timeout(PATIENCE, self.arrivals.recv()).await {
                 Ok(Some(websocket)) => Peer::new(websocket),
-                _ => panic!(
-                    "{caller}: expected a connection to {}, but none came",
-                    self.door.ws_url()
-                ),
+                _ => panic!("{caller}: expected a connection to {}, but none came", self.door.ws_url()),
             }
         }
     }

@@ -26,32 +26,18 @@ pub struct Command {
 impl Command {
     /// Reads a command, or returns the error message that Chromium would send back for such a text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let fields: Fields = serde_json::from_str(text).map_err(|_| {
-            r#"{"error":{"code":-32700,"message":"JSON: message cannot be parsed"}}"#.to_owned()
+        let fields: Fields = serde_json::from_str(text)
+            .map_err(|_| r#"{"error":{"code":-32700,"message":"JSON: message cannot be parsed"}}"#.to_owned())?;
+        let id = fields.get("id").and_then(|id| id.get().parse().ok()).ok_or_else(|| {
+            r#"{"error":{"code":-32600,"message":"Message must have integer 'id' property"}}"#.to_owned()
         })?;
-        let id = fields
-            .get("id")
-            .and_then(|id| id.get().parse().ok())
-            .ok_or_else(|| {
-                r#"{"error":{"code":-32600,"message":"Message must have integer 'id' property"}}"#
-                    .to_owned()
-            })?;
-        let method = string(&fields, "method").ok_or_else(|| {
-            failure(
-                id,
-                None,
-                -32600,
-                "Message must have string 'method' property",
-            )
-        })?;
+        let method = string(&fields, "method")
+            .ok_or_else(|| failure(id, None, -32600, "Message must have string 'method' property"))?;
         Ok(Self {
             id,
             session: string(&fields, "sessionId").map(SessionId::from),
             method,
-            params: fields
-                .get("params")
-                .map_or("{}", |params| params.get())
-                .into(),
+            params: fields.get("params").map_or("{}", |params| params.get()).into(),
         })
     }
 
@@ -110,10 +96,7 @@ pub(crate) fn reply(id: u64, session: Option<&SessionId>, result: &str) -> Strin
 
 /// Builds the error reply to command `id`.
 pub(crate) fn failure(id: u64, session: Option<&SessionId>, code: i64, message: &str) -> String {
-    let mut text = format!(
-        r#"{{"id":{id},"error":{{"code":{code},"message":{}}}"#,
-        quoted(message)
-    );
+    let mut text = format!(r#"{{"id":{id},"error":{{"code":{code},"message":{}}}"#, quoted(message));
     close_envelope(&mut text, session);
     text
 }
@@ -173,11 +156,9 @@ mod tests {
 
     #[test]
     fn what_is_no_command_gets_the_browsers_own_error() {
-        for (text, message) in [
-            ("garbage", "-32700"),
-            (r#"{"id":"x"}"#, "integer 'id'"),
-            (r#"{"id":7}"#, r#"{"id":7,"error""#),
-        ] {
+        for (text, message) in
+            [("garbage", "-32700"), (r#"{"id":"x"}"#, "integer 'id'"), (r#"{"id":7}"#, r#"{"id":7,"error""#)]
+        {
             let error = Command::parse(text).expect_err("it is no command");
             assert!(error.contains(message), "{text}: {error}");
         }

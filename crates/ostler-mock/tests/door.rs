@@ -28,35 +28,21 @@ async fn version_answers_what_the_test_says() {
         assert_eq!(answer, (status, "not now".to_owned()));
     }
     server.set_version(Version::Normal);
-    assert_eq!(
-        http_get(server.port(), "/json/version", "127.0.0.1")
-            .await
-            .0,
-        200
-    );
+    assert_eq!(http_get(server.port(), "/json/version", "127.0.0.1").await.0, 200);
 }
 
 #[tokio::test]
 async fn foreign_hosts_origins_and_paths_are_turned_away() {
     let server = MockServer::start().await;
     let port = server.port();
-    assert_eq!(
-        http_get(port, "/json/version", "browser.internal").await.0,
-        500
-    );
-    assert_eq!(
-        http_get(port, "/json/version", "a.localhost:1").await.0,
-        200
-    );
+    assert_eq!(http_get(port, "/json/version", "browser.internal").await.0, 500);
+    assert_eq!(http_get(port, "/json/version", "a.localhost:1").await.0, 200);
     assert_eq!(http_get(port, "/json/version", "[::1]:9222").await.0, 200);
     assert_eq!(http_get(port, "/json/list", "127.0.0.1").await.0, 404);
 
     let path = format!("/devtools/browser/{}", server.browser_id());
     assert_eq!(upgrade(port, &path, "").await, 101);
-    assert_eq!(
-        upgrade(port, &path, "Origin: http://localhost\r\n").await,
-        403
-    );
+    assert_eq!(upgrade(port, &path, "Origin: http://localhost\r\n").await, 403);
     assert_eq!(upgrade(port, "/devtools/browser/another", "").await, 404);
 }
 
@@ -71,12 +57,7 @@ async fn a_handshake_is_refused_or_held_until_the_test_lets_it_through() {
     let connecting = tokio::spawn(async move { Client::connect(&url).await });
     server.expect_held(1).await;
     // The endpoint answers others meanwhile.
-    assert_eq!(
-        http_get(server.port(), "/json/version", "127.0.0.1")
-            .await
-            .0,
-        200
-    );
+    assert_eq!(http_get(server.port(), "/json/version", "127.0.0.1").await.0, 200);
     assert!(!server.has_arrival() && !connecting.is_finished());
     server.set_upgrade(Upgrade::Accept);
     let mut peer = server.accept().await;
@@ -121,17 +102,12 @@ async fn a_closed_door_refuses_and_opens_again_on_the_same_port() {
 
 /// Asks for an upgrade by hand, and returns the status.
 async fn upgrade(port: u16, path: &str, more: &str) -> u16 {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))
-        .await
-        .expect("the port is open");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("the port is open");
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{more}\r\n"
     );
-    stream
-        .write_all(request.as_bytes())
-        .await
-        .expect("it takes the request");
+    stream.write_all(request.as_bytes()).await.expect("it takes the request");
     let mut head = [0; 12];
     stream.read_exact(&mut head).await.expect("it answers");
     let status = String::from_utf8_lossy(&head[9..]).parse();

@@ -47,12 +47,7 @@ async fn a_browser_that_does_not_read_goes_on_sending() {
     let unread = client.send(None, "Target.getTargets", json!({})).await;
     browser.emit(None, "Test.still", json!({}));
     client.event("Test.still").await;
-    assert!(
-        browser
-            .commands()
-            .iter()
-            .all(|command| command.method != "Target.getTargets")
-    );
+    assert!(browser.commands().iter().all(|command| command.method != "Target.getTargets"));
     browser.read_on();
     client.reply_to(unread).await;
 }
@@ -72,10 +67,7 @@ async fn the_same_browser_comes_back_with_its_pages() {
     assert_eq!(browser.ws_url(), url);
     let mut client = supervisor(&url).await;
     let attached = client.event("Target.attachedToTarget").await;
-    assert_eq!(
-        attached["params"]["targetInfo"]["targetId"],
-        page.id().as_str()
-    );
+    assert_eq!(attached["params"]["targetInfo"]["targetId"], page.id().as_str());
 }
 
 #[tokio::test]

@@ -27,18 +27,9 @@ async fn replies_and_other_events_go_out_in_the_middle_of_a_flood() {
     let flood = Flood::of(200_000, "storm");
     page.flood_console(&flood);
     client.event("Runtime.consoleAPICalled").await;
-    client
-        .call(
-            Some(&session),
-            "Runtime.evaluate",
-            json!({"expression": "1+1"}),
-        )
-        .await;
+    client.call(Some(&session), "Runtime.evaluate", json!({"expression": "1+1"})).await;
     let seen = client.unread();
-    assert!(
-        seen < flood.count as usize,
-        "the reply came behind the whole flood"
-    );
+    assert!(seen < flood.count as usize, "the reply came behind the whole flood");
 }
 
 #[tokio::test]
@@ -52,15 +43,9 @@ async fn a_paced_flood_sends_no_more_than_is_due_and_all_in_the_end() {
     page.flood_console(&Flood::of(100, "tick").paced(1000));
     for number in 0..100 {
         let event = client.event("Runtime.consoleAPICalled").await;
-        assert_eq!(
-            event["params"]["args"][0]["value"],
-            format!("tick {number}")
-        );
+        assert_eq!(event["params"]["args"][0]["value"], format!("tick {number}"));
     }
-    assert!(
-        begun.elapsed().as_millis() >= 100,
-        "100 events at 1,000 a second are due after 100 ms"
-    );
+    assert!(begun.elapsed().as_millis() >= 100, "100 events at 1,000 a second are due after 100 ms");
 }
 
 #[tokio::test]

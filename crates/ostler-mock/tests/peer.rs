@@ -15,9 +15,7 @@ async fn pair() -> (MockServer, Peer, Client) {
 
 /// Runs an expectation that must fail, and returns its words.
 async fn failure(expectation: impl Future<Output = ()> + Send + 'static) -> String {
-    let failed = tokio::spawn(expectation)
-        .await
-        .expect_err("the expectation fails");
+    let failed = tokio::spawn(expectation).await.expect_err("the expectation fails");
     let words = failed.into_panic();
     *words.downcast::<String>().expect("it panics with words")
 }
@@ -26,36 +24,21 @@ async fn failure(expectation: impl Future<Output = ()> + Send + 'static) -> Stri
 async fn a_script_of_expect_and_send() {
     let (_server, mut peer, mut client) = pair().await;
 
-    let asked = client
-        .send(None, "Target.setAutoAttach", json!({"autoAttach": true}))
-        .await;
+    let asked = client.send(None, "Target.setAutoAttach", json!({"autoAttach": true})).await;
     let command = peer.expect("Target.setAutoAttach").await;
     assert_eq!(command.params(), json!({"autoAttach": true}));
     peer.reply(&command, json!({})).await;
-    assert_eq!(
-        client.reply_to(asked).await,
-        json!({"id": asked, "result": {}})
-    );
+    assert_eq!(client.reply_to(asked).await, json!({"id": asked, "result": {}}));
 
     let asked = client.send(Some("S"), "Page.enable", json!({})).await;
     let command = peer.expect_any().await;
     assert_eq!(command.session, Some("S".into()));
-    peer.fail_command(&command, -32000, "Not attached to an active page")
-        .await;
+    peer.fail_command(&command, -32000, "Not attached to an active page").await;
     let error = json!({"code": -32000, "message": "Not attached to an active page"});
-    assert_eq!(
-        client.reply_to(asked).await,
-        json!({"id": asked, "error": error, "sessionId": "S"})
-    );
+    assert_eq!(client.reply_to(asked).await, json!({"id": asked, "error": error, "sessionId": "S"}));
 
-    peer.event(
-        "S",
-        "Page.javascriptDialogOpening",
-        json!({"message": "Hi"}),
-    )
-    .await;
-    peer.event(None, "Target.targetDestroyed", json!({"targetId": "T"}))
-        .await;
+    peer.event("S", "Page.javascriptDialogOpening", json!({"message": "Hi"})).await;
+    peer.event(None, "Target.targetDestroyed", json!({"targetId": "T"})).await;
     let opening = client.next().await;
     assert_eq!(opening["sessionId"], "S");
     assert_eq!(opening["params"]["message"], "Hi");
@@ -68,9 +51,7 @@ async fn commands_in_any_order_come_back_in_the_order_asked_for() {
     for method in ["Log.enable", "Page.enable", "Page.enable"] {
         client.send(None, method, json!({})).await;
     }
-    let [first, second, log] = peer
-        .expect_all(["Page.enable", "Page.enable", "Log.enable"])
-        .await;
+    let [first, second, log] = peer.expect_all(["Page.enable", "Page.enable", "Log.enable"]).await;
     assert_eq!((first.id, second.id, log.id), (2, 3, 1));
 }
 
@@ -80,10 +61,7 @@ async fn a_failed_expectation_says_where_and_what_came_instead() {
     client.send(None, "Page.enable", json!({})).await;
     let words = failure(async move { drop(peer.expect("Page.disable").await) }).await;
     assert!(words.contains("tests/peer.rs"), "{words}");
-    assert!(
-        words.contains("expected Page.disable, but another command came"),
-        "{words}"
-    );
+    assert!(words.contains("expected Page.disable, but another command came"), "{words}");
     assert!(words.contains(r#""method":"Page.enable""#), "{words}");
 }
 
@@ -93,10 +71,7 @@ async fn an_expectation_gives_up_after_five_seconds() {
     // On a paused clock the five seconds pass as soon as nothing else can happen.
     tokio::time::pause();
     let words = failure(async move { drop(peer.expect("Page.enable").await) }).await;
-    assert!(
-        words.contains("nothing more came for 5 s; received: nothing"),
-        "{words}"
-    );
+    assert!(words.contains("nothing more came for 5 s; received: nothing"), "{words}");
 }
 
 #[tokio::test]
@@ -122,10 +97,7 @@ async fn silence_is_proved_by_a_pong_and_broken_by_a_command() {
 
     client.send(None, "Page.enable", json!({})).await;
     let words = failure(async move { peer.expect_silence().await }).await;
-    assert!(
-        words.contains("expected silence until the pong, but a command came"),
-        "{words}"
-    );
+    assert!(words.contains("expected silence until the pong, but a command came"), "{words}");
 }
 
 #[tokio::test]
@@ -139,10 +111,7 @@ async fn anything_can_be_sent() {
     client.send(None, "Runtime.evaluate", json!({})).await;
     let command = peer.expect("Runtime.evaluate").await;
     peer.reply_raw(&command, r#"{"value":"\ud800"}"#).await;
-    assert_eq!(
-        client.raw().await.as_text(),
-        Some(r#"{"id":1,"result":{"value":"\ud800"}}"#)
-    );
+    assert_eq!(client.raw().await.as_text(), Some(r#"{"id":1,"result":{"value":"\ud800"}}"#));
 
     peer.send_unframed(&[0xff; 16]).await;
     assert_eq!(client.end().await, End::BrokenFraming);

@@ -18,11 +18,7 @@ async fn the_program_prints_its_url_and_serves_many_pages() {
         .spawn()
         .expect("the program starts");
     let out = program.stdout.take().expect("its output is piped");
-    let url = BufReader::new(out)
-        .lines()
-        .next_line()
-        .await
-        .expect("it can be read");
+    let url = BufReader::new(out).lines().next_line().await.expect("it can be read");
     let mut client = supervisor(&url.expect("it prints a line")).await;
     let session = client.set_up_next().await;
     let targets = client.call(None, "Target.getTargets", json!({})).await;
@@ -34,16 +30,10 @@ async fn the_program_prints_its_url_and_serves_many_pages() {
 #[tokio::test]
 async fn the_program_refuses_what_it_does_not_know() {
     for arguments in [["--pages", "many"], ["--port", "70000"], ["--what", ""]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_ostler-mock"))
-            .args(arguments)
-            .output()
-            .await;
+        let output = Command::new(env!("CARGO_BIN_EXE_ostler-mock")).args(arguments).output().await;
         let output = output.expect("the program starts");
         assert_eq!(output.status.code(), Some(2));
         let words = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            words.contains(arguments[0]) && words.contains("usage:"),
-            "{words}"
-        );
+        assert!(words.contains(arguments[0]) && words.contains("usage:"), "{words}");
     }
 }

@@ -9,6 +9,7 @@ mod daemon;
 mod doors;
 mod endpoint;
 mod exit_code;
+mod meta;
 mod paths;
 mod scripts;
 mod secret;

@@ -32,31 +32,18 @@ impl AutoAttach {
 
     pub(super) fn takes(&self, kind: &str) -> bool {
         let fits = |entry: &&Entry| entry.kind.as_deref().is_none_or(|wanted| wanted == kind);
-        self.filter
-            .iter()
-            .find(fits)
-            .is_some_and(|entry| !entry.exclude)
+        self.filter.iter().find(fits).is_some_and(|entry| !entry.exclude)
     }
 }
 
 impl Entry {
     fn read(entry: &Value) -> Self {
-        Self {
-            kind: entry["type"].as_str().map(str::to_owned),
-            exclude: entry["exclude"].as_bool().unwrap_or(false),
-        }
+        Self { kind: entry["type"].as_str().map(str::to_owned), exclude: entry["exclude"].as_bool().unwrap_or(false) }
     }
 }
 
 /// Everything but the browser itself and `tab` targets, which stand one level above pages.
 fn default_filter() -> Vec<Entry> {
-    let entry = |kind: Option<&str>, exclude| Entry {
-        kind: kind.map(str::to_owned),
-        exclude,
-    };
-    vec![
-        entry(Some("browser"), true),
-        entry(Some("tab"), true),
-        entry(None, false),
-    ]
+    let entry = |kind: Option<&str>, exclude| Entry { kind: kind.map(str::to_owned), exclude };
+    vec![entry(Some("browser"), true), entry(Some("tab"), true), entry(None, false)]
 }

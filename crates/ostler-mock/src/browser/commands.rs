@@ -29,11 +29,7 @@ impl State {
     /// Runs the commands that waited for the renderer of a target, as long as it answers.
     pub(super) fn drain_queue(&mut self, id: &TargetId) {
         loop {
-            let Some(target) = self
-                .targets
-                .get_mut(id)
-                .filter(|target| target.stall.is_none())
-            else {
+            let Some(target) = self.targets.get_mut(id).filter(|target| target.stall.is_none()) else {
                 return;
             };
             let Some((connection, command)) = target.queue.pop_front() else {
@@ -43,13 +39,7 @@ impl State {
         }
     }
 
-    fn run_or_queue(
-        &mut self,
-        connection: ConnectionId,
-        session: &SessionId,
-        target: &TargetId,
-        command: Command,
-    ) {
+    fn run_or_queue(&mut self, connection: ConnectionId, session: &SessionId, target: &TargetId, command: Command) {
         let Some(state) = self.targets.get_mut(target) else {
             return;
         };
@@ -91,20 +81,12 @@ impl State {
         }
     }
 
-    fn session_command(
-        &mut self,
-        connection: ConnectionId,
-        id: &SessionId,
-        target: &TargetId,
-        command: Command,
-    ) {
+    fn session_command(&mut self, connection: ConnectionId, id: &SessionId, target: &TargetId, command: Command) {
         match command.method.as_str() {
             "Page.enable" => self.switch(connection, id, &command, |session| session.page = true),
             "Page.disable" => self.switch(connection, id, &command, |session| session.page = false),
             "Runtime.enable" => self.on_runtime_enable(connection, id, target, &command),
-            "Runtime.disable" => {
-                self.switch(connection, id, &command, |session| session.runtime = false)
-            }
+            "Runtime.disable" => self.switch(connection, id, &command, |session| session.runtime = false),
             "Log.enable" => self.switch(connection, id, &command, |session| session.log = true),
             "Log.disable" => self.switch(connection, id, &command, |session| session.log = false),
             "Target.setAutoAttach" => {
@@ -128,47 +110,26 @@ impl State {
                 let history = self.history(target);
                 self.reply(connection, &command, &history);
             }
-            "Page.navigate" | "Page.reload" | "Page.close" => {
-                self.leave(connection, target, command)
-            }
+            "Page.navigate" | "Page.reload" | "Page.close" => self.leave(connection, target, command),
             "Page.crash" => self.crash(target),
             "Page.handleJavaScriptDialog" => self.on_dialog_answer(connection, target, &command),
             "Page.addScriptToEvaluateOnNewDocument" => {
                 let number = self.number();
-                self.reply(
-                    connection,
-                    &command,
-                    &format!(r#"{{"identifier":"{number}"}}"#),
-                );
+                self.reply(connection, &command, &format!(r#"{{"identifier":"{number}"}}"#));
             }
             "Page.createIsolatedWorld" => {
                 let id = self.context(target).map_or(0, |context| context.id);
-                self.reply(
-                    connection,
-                    &command,
-                    &format!(r#"{{"executionContextId":{id}}}"#),
-                );
+                self.reply(connection, &command, &format!(r#"{{"executionContextId":{id}}}"#));
             }
             "Debugger.enable" => self.reply(connection, &command, r#"{"debuggerId":"1.1"}"#),
             method if method.starts_with("Target.") => self.target_command(connection, &command),
-            _ if PLAIN_DOMAINS.contains(&command.domain()) => {
-                self.reply(connection, &command, "{}")
-            }
+            _ if PLAIN_DOMAINS.contains(&command.domain()) => self.reply(connection, &command, "{}"),
             _ => self.unknown_command(connection, &command),
         }
     }
 
-    fn on_runtime_enable(
-        &mut self,
-        connection: ConnectionId,
-        id: &SessionId,
-        target: &TargetId,
-        command: &Command,
-    ) {
-        let first = self
-            .sessions
-            .get(id)
-            .is_some_and(|session| !session.runtime);
+    fn on_runtime_enable(&mut self, connection: ConnectionId, id: &SessionId, target: &TargetId, command: &Command) {
+        let first = self.sessions.get(id).is_some_and(|session| !session.runtime);
         let frames = self.local_frames(target);
         let contexts = frames.iter().filter_map(|frame| self.context_info(frame));
         for context in contexts.filter(|_| first).collect::<Vec<_>>() {
@@ -178,13 +139,7 @@ impl State {
         self.switch(connection, id, command, |session| session.runtime = true);
     }
 
-    fn switch(
-        &mut self,
-        connection: ConnectionId,
-        id: &SessionId,
-        command: &Command,
-        change: fn(&mut Session),
-    ) {
+    fn switch(&mut self, connection: ConnectionId, id: &SessionId, command: &Command, change: fn(&mut Session)) {
         if let Some(session) = self.sessions.get_mut(id) {
             change(session);
         }
@@ -195,12 +150,8 @@ impl State {
     fn on_flood(&mut self, connection: ConnectionId, command: &Command) {
         let session = command.text("sessionId").map(SessionId::from);
         let known = session.filter(|id| self.sessions.contains_key(id));
-        let outbox = self
-            .connections
-            .get(&connection)
-            .map(|connection| &connection.outbox);
-        let (Some(session), Some(count), Some(outbox)) = (known, command.number("count"), outbox)
-        else {
+        let outbox = self.connections.get(&connection).map(|connection| &connection.outbox);
+        let (Some(session), Some(count), Some(outbox)) = (known, command.number("count"), outbox) else {
             let usage = "Mock.flood wants a live sessionId and a count";
             return self.fail(connection, command, -32602, usage);
         };
@@ -222,19 +173,8 @@ impl State {
 }
 
 /// Domains whose methods answer `{}` unless they are handled above or the script says otherwise.
-const PLAIN_DOMAINS: &[&str] = &[
-    "Debugger",
-    "DOM",
-    "Emulation",
-    "Fetch",
-    "Input",
-    "Log",
-    "Network",
-    "Overlay",
-    "Page",
-    "Runtime",
-    "Security",
-];
+const PLAIN_DOMAINS: &[&str] =
+    &["Debugger", "DOM", "Emulation", "Fetch", "Input", "Log", "Network", "Overlay", "Page", "Runtime", "Security"];
 
 /// Returns whether a command is answered although the renderer does not answer: by the browser process, or because it
 /// is what frees the renderer.
@@ -249,20 +189,15 @@ fn answers_while(stall: Stall, command: &Command) -> bool {
                 || method == "Runtime.runIfWaitingForDebugger"
                 || method.starts_with("Target.")
         }
-        Stall::Crashed => {
-            frees || method == "Page.getNavigationHistory" || method.starts_with("Target.")
-        }
+        Stall::Crashed => frees || method == "Page.getNavigationHistory" || method.starts_with("Target."),
         Stall::Script if method == "Runtime.terminateExecution" => true,
         Stall::Dialog if method.starts_with("Input.dispatch") => {
-            method != "Input.dispatchTouchEvent"
-                && command.text("type").as_deref() != Some("mouseWheel")
+            method != "Input.dispatchTouchEvent" && command.text("type").as_deref() != Some("mouseWheel")
         }
         Stall::Dialog | Stall::Script if method == "Target.setAutoAttach" => !auto_attach_waits(),
         Stall::Dialog | Stall::Script => {
             frees
-                || ["Target.", "Browser.", "Storage."]
-                    .iter()
-                    .any(|domain| method.starts_with(domain))
+                || ["Target.", "Browser.", "Storage."].iter().any(|domain| method.starts_with(domain))
                 || ANSWERED_BY_THE_BROWSER.contains(&method)
         }
     }

@@ -52,13 +52,7 @@ pub(super) async fn run(shared: Weak<Shared>, websocket: WebSocket) {
     }) else {
         return;
     };
-    let mut wire = Wire {
-        websocket,
-        inbox,
-        bursts: Vec::new(),
-        reads: true,
-        writes: true,
-    };
+    let mut wire = Wire { websocket, inbox, bursts: Vec::new(), reads: true, writes: true };
     let end = wire.serve(id, &shared).await;
     if let Some(shared) = shared.upgrade() {
         shared.state().close_connection(id);

@@ -47,11 +47,7 @@ impl Dialog {
     }
 
     fn new(kind: DialogKind, message: &str, default_prompt: &str) -> Self {
-        Self {
-            kind,
-            message: message.to_owned(),
-            default_prompt: default_prompt.to_owned(),
-        }
+        Self { kind, message: message.to_owned(), default_prompt: default_prompt.to_owned() }
     }
 
     /// Reads an expression that is nothing but the call of a dialog function with literal arguments.

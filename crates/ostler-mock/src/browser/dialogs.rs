@@ -60,17 +60,10 @@ impl State {
         if self.trips_over_lost_dialog(&page) {
             return;
         }
-        let before = self
-            .targets
-            .get(&page)
-            .and_then(|page| page.dialog.as_ref());
+        let before = self.targets.get(&page).and_then(|page| page.dialog.as_ref());
         let opens_over_another = match before {
             Some(before) if before.host == host => {
-                let waiting = WaitingDialog {
-                    frame: frame.clone(),
-                    dialog,
-                    answered,
-                };
+                let waiting = WaitingDialog { frame: frame.clone(), dialog, answered };
                 if let Some(page) = self.targets.get_mut(&page) {
                     page.next_dialogs.push_back(waiting);
                 }
@@ -90,11 +83,7 @@ impl State {
                 dialog,
                 frame: frame.clone(),
                 host: host.clone(),
-                state: if answerable {
-                    Showing::Answerable
-                } else {
-                    Showing::Orphaned
-                },
+                state: if answerable { Showing::Answerable } else { Showing::Orphaned },
                 caller,
                 answered,
             });
@@ -128,9 +117,7 @@ impl State {
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
             if let Some(shared) = shared.upgrade() {
-                shared
-                    .state()
-                    .answer_as_other_client(&page, Some(serial), false);
+                shared.state().answer_as_other_client(&page, Some(serial), false);
             }
         });
     }
@@ -138,32 +125,17 @@ impl State {
 
 /// Closing.
 impl State {
-    pub(super) fn on_dialog_answer(
-        &mut self,
-        connection: ConnectionId,
-        id: &TargetId,
-        command: &Command,
-    ) {
-        if self
-            .targets
-            .get(id)
-            .is_none_or(|target| target.kind != "page")
-        {
+    pub(super) fn on_dialog_answer(&mut self, connection: ConnectionId, id: &TargetId, command: &Command) {
+        if self.targets.get(id).is_none_or(|target| target.kind != "page") {
             let why = "Command can only be executed on top-level targets";
             return self.fail(connection, command, -32000, why);
         }
         if self.trips_over_lost_dialog(id) {
             return;
         }
-        let answerable = self
-            .shown(id)
-            .is_some_and(|shown| shown.state == Showing::Answerable);
+        let answerable = self.shown(id).is_some_and(|shown| shown.state == Showing::Answerable);
         let accepted = command.flag("accept").unwrap_or(false);
-        let closed = if answerable {
-            self.close_dialog(id, accepted, command.text("promptText"))
-        } else {
-            None
-        };
+        let closed = if answerable { self.close_dialog(id, accepted, command.text("promptText")) } else { None };
         match closed {
             Some(closed) => {
                 self.reply(connection, command, "{}");
@@ -174,15 +146,9 @@ impl State {
     }
 
     /// Closes a tab's dialog as a client does that is not under test; with a serial, only that very dialog.
-    pub(super) fn answer_as_other_client(
-        &mut self,
-        page: &TargetId,
-        serial: Option<u64>,
-        accepted: bool,
-    ) {
-        let wanted = |shown: &&ShownDialog| {
-            shown.state != Showing::Lost && serial.is_none_or(|serial| serial == shown.serial)
-        };
+    pub(super) fn answer_as_other_client(&mut self, page: &TargetId, serial: Option<u64>, accepted: bool) {
+        let wanted =
+            |shown: &&ShownDialog| shown.state != Showing::Lost && serial.is_none_or(|serial| serial == shown.serial);
         if self.shown(page).filter(wanted).is_some()
             && let Some(closed) = self.close_dialog(page, accepted, None)
         {
@@ -207,25 +173,13 @@ impl State {
 
     /// Says that the dialog is closed. What it blocked goes on only with [`finish_dialog`](Self::finish_dialog), so that
     /// the answerer's reply can come in between, as it does in Chromium.
-    fn close_dialog(
-        &mut self,
-        page: &TargetId,
-        accepted: bool,
-        text: Option<String>,
-    ) -> Option<Closed> {
+    fn close_dialog(&mut self, page: &TargetId, accepted: bool, text: Option<String>) -> Option<Closed> {
         let shown = self.targets.get_mut(page)?.dialog.take()?;
         let input = text.filter(|_| accepted).unwrap_or_default();
-        let params = format!(
-            r#"{{"frameId":"{}","result":{accepted},"userInput":{}}}"#,
-            shown.frame,
-            quoted(&input)
-        );
+        let params = format!(r#"{{"frameId":"{}","result":{accepted},"userInput":{}}}"#, shown.frame, quoted(&input));
         self.page_event(page, "Page.javascriptDialogClosed", &params);
         let is_prompt = shown.dialog.kind == DialogKind::Prompt;
-        let answer = Answer {
-            accepted,
-            text: (accepted && is_prompt).then_some(input),
-        };
+        let answer = Answer { accepted, text: (accepted && is_prompt).then_some(input) };
         Some(Closed { shown, answer })
     }
 
@@ -235,10 +189,7 @@ impl State {
         if let Some(answered) = shown.answered {
             let _ = answered.send(answer.clone());
         }
-        let crashed = self
-            .targets
-            .get(&shown.host)
-            .is_none_or(|host| host.stall != Some(Stall::Dialog));
+        let crashed = self.targets.get(&shown.host).is_none_or(|host| host.stall != Some(Stall::Dialog));
         if let Some(host) = self.targets.get_mut(&shown.host).filter(|_| !crashed) {
             host.stall = None;
         }
@@ -247,10 +198,7 @@ impl State {
         }
         self.drain_queue(&shown.host);
         let page = self.page_of(&shown.host);
-        let next = self
-            .targets
-            .get_mut(&page)
-            .and_then(|page| page.next_dialogs.pop_front());
+        let next = self.targets.get_mut(&page).and_then(|page| page.next_dialogs.pop_front());
         if let Some(next) = next {
             self.open_dialog(&next.frame, next.dialog, None, next.answered);
         }
@@ -277,9 +225,7 @@ impl State {
             (DialogKind::Prompt, Some(text)) => {
                 format!(r#"{{"type":"string","value":{}}}"#, quoted(text))
             }
-            (DialogKind::Prompt, None) => {
-                r#"{"type":"object","subtype":"null","value":null}"#.to_owned()
-            }
+            (DialogKind::Prompt, None) => r#"{"type":"object","subtype":"null","value":null}"#.to_owned(),
             _ => r#"{"type":"undefined"}"#.to_owned(),
         };
         self.reply(connection, &command, &format!(r#"{{"result":{result}}}"#));
@@ -293,10 +239,7 @@ impl State {
         if self.has_page_enabled(page) {
             return;
         }
-        let shown = self
-            .targets
-            .get_mut(page)
-            .and_then(|page| page.dialog.as_mut());
+        let shown = self.targets.get_mut(page).and_then(|page| page.dialog.as_mut());
         if let Some(shown) = shown.filter(|shown| shown.state == Showing::Answerable) {
             shown.state = Showing::Orphaned;
         }
@@ -313,11 +256,7 @@ impl State {
         };
         let goes = self.frames_below(frame).contains(&shown.frame);
         if goes && shown.host != page {
-            if let Some(shown) = self
-                .targets
-                .get_mut(&page)
-                .and_then(|page| page.dialog.as_mut())
-            {
+            if let Some(shown) = self.targets.get_mut(&page).and_then(|page| page.dialog.as_mut()) {
                 shown.state = Showing::Lost;
             }
         } else if goes {
@@ -328,10 +267,7 @@ impl State {
     /// Returns whether this touch of a page ends the browser, and ends it then: see [`Showing::Lost`].
     pub(super) fn trips_over_lost_dialog(&mut self, target: &TargetId) -> bool {
         let page = self.page_of(target);
-        if self
-            .shown(&page)
-            .is_none_or(|shown| shown.state != Showing::Lost)
-        {
+        if self.shown(&page).is_none_or(|shown| shown.state != Showing::Lost) {
             return false;
         }
         let trips = self.has_page_enabled(&page);
@@ -348,10 +284,7 @@ impl State {
     }
 
     fn has_page_enabled(&self, page: &TargetId) -> bool {
-        let sessions = self
-            .targets
-            .get(page)
-            .map_or(&[][..], |page| &page.sessions);
+        let sessions = self.targets.get(page).map_or(&[][..], |page| &page.sessions);
         let enabled = |id| self.sessions.get(id).is_some_and(|session| session.page);
         sessions.iter().any(enabled)
     }

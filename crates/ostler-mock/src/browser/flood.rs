@@ -25,19 +25,12 @@ pub struct Flood {
 impl Flood {
     /// A flood that runs as fast as the client takes it.
     pub fn of(count: u64, text: &str) -> Self {
-        Self {
-            count,
-            text: text.to_owned(),
-            per_second: None,
-        }
+        Self { count, text: text.to_owned(), per_second: None }
     }
 
     /// The same flood at a steady pace.
     pub fn paced(self, per_second: u64) -> Self {
-        Self {
-            per_second: Some(per_second),
-            ..self
-        }
+        Self { per_second: Some(per_second), ..self }
     }
 }
 
@@ -69,22 +62,10 @@ impl Iterator for Burst {
 }
 
 /// Sends a flood to one session, and `then` behind its last event.
-pub(super) fn start(
-    outbox: &UnboundedSender<Outgoing>,
-    session: &SessionId,
-    flood: Flood,
-    then: Option<String>,
-) {
+pub(super) fn start(outbox: &UnboundedSender<Outgoing>, session: &SessionId, flood: Flood, then: Option<String>) {
     let (head, tail) = around_the_number(session, &flood.text);
-    let burst = move |next, end, then| {
-        Outgoing::Burst(Burst {
-            head: head.clone(),
-            tail: tail.clone(),
-            next,
-            end,
-            then,
-        })
-    };
+    let burst =
+        move |next, end, then| Outgoing::Burst(Burst { head: head.clone(), tail: tail.clone(), next, end, then });
     match flood.per_second {
         Some(per_second) if flood.count > 0 => {
             let outbox = outbox.downgrade();
@@ -111,9 +92,7 @@ async fn pace(
         let due = elapsed.as_millis() as u64 * per_second / 1000;
         let end = due.clamp(next, count);
         let then = if end == count { then.take() } else { None };
-        let sent = outbox
-            .upgrade()
-            .map(|outbox| outbox.send(burst(next, end, then)));
+        let sent = outbox.upgrade().map(|outbox| outbox.send(burst(next, end, then)));
         if !matches!(sent, Some(Ok(()))) {
             return;
         }
@@ -124,10 +103,7 @@ async fn pace(
 impl State {
     /// Floods every session of a target that hears its console.
     pub(super) fn flood(&self, target: &TargetId, flood: &Flood) {
-        let sessions = self
-            .targets
-            .get(target)
-            .map_or(&[][..], |target| &target.sessions);
+        let sessions = self.targets.get(target).map_or(&[][..], |target| &target.sessions);
         for id in sessions {
             let session = self.sessions.get(id).filter(|session| session.runtime);
             let connection = session.and_then(|session| self.connections.get(&session.connection));
@@ -150,9 +126,7 @@ fn around_the_number(session: &SessionId, text: &str) -> (Arc<str>, Arc<str>) {
         r#""}],"executionContextId":1,"timestamp":1.7e+12,"stackTrace":{"callFrames":[{"functionName":"","scriptId":"6","url":"","lineNumber":0,"columnNumber":8}]}}"#,
     );
     // What the envelope puts before its params is in the head already.
-    let tail = event
-        .split_once(r#""params":"#)
-        .map_or("", |(_, tail)| tail);
+    let tail = event.split_once(r#""params":"#).map_or("", |(_, tail)| tail);
     (head.into(), tail.into())
 }
 

@@ -35,11 +35,7 @@ impl State {
     /// Returns the frames that live in the process of a target, parents first.
     pub(super) fn local_frames(&self, target: &TargetId) -> Vec<FrameId> {
         let mut found = self.frames_below(&target.root_frame());
-        found.retain(|id| {
-            self.frames
-                .get(id)
-                .is_some_and(|frame| frame.target == *target)
-        });
+        found.retain(|id| self.frames.get(id).is_some_and(|frame| frame.target == *target));
         found
     }
 
@@ -62,22 +58,11 @@ impl State {
     fn branch(&self, id: &FrameId, target: &TargetId) -> String {
         let info = self.frame_info(id);
         let children = self.frames.get(id).map_or(&[][..], |frame| &frame.children);
-        let local = |id: &&FrameId| {
-            self.frames
-                .get(id)
-                .is_some_and(|frame| frame.target == *target)
-        };
-        let branches: Vec<_> = children
-            .iter()
-            .filter(local)
-            .map(|id| self.branch(id, target))
-            .collect();
+        let local = |id: &&FrameId| self.frames.get(id).is_some_and(|frame| frame.target == *target);
+        let branches: Vec<_> = children.iter().filter(local).map(|id| self.branch(id, target)).collect();
         match branches.is_empty() {
             true => format!(r#"{{"frame":{info}}}"#),
-            false => format!(
-                r#"{{"frame":{info},"childFrames":[{}]}}"#,
-                branches.join(",")
-            ),
+            false => format!(r#"{{"frame":{info},"childFrames":[{}]}}"#, branches.join(",")),
         }
     }
 
@@ -106,29 +91,19 @@ impl State {
         let loader = self.hex_id('1');
         self.start_navigating(&target, id, url, &loader);
         if let Some((connection, command)) = asked {
-            let result =
-                format!(r#"{{"frameId":"{id}","loaderId":"{loader}","isDownload":false}}"#);
+            let result = format!(r#"{{"frameId":"{id}","loaderId":"{loader}","isDownload":false}}"#);
             match command.method.as_str() {
                 "Page.navigate" => self.reply(connection, &command, &result),
                 _ => self.reply(connection, &command, "{}"),
             }
         }
         if crashed {
-            self.target_event(
-                &target,
-                |_| true,
-                "Inspector.targetReloadedAfterCrash",
-                "{}",
-            );
+            self.target_event(&target, |_| true, "Inspector.targetReloadedAfterCrash", "{}");
         }
         self.drop_children(id, is_root);
         if is_root {
             self.runtime_event(&target, "Runtime.executionContextsCleared", "{}");
-        } else if let Some(left) = self
-            .frames
-            .get_mut(id)
-            .and_then(|frame| frame.context.take())
-        {
+        } else if let Some(left) = self.frames.get_mut(id).and_then(|frame| frame.context.take()) {
             self.context_destroyed(&target, &left);
         }
         self.commit(&target, id, url, loader);
@@ -141,11 +116,7 @@ impl State {
             quoted(url)
         );
         self.page_event(target, "Page.frameStartedNavigating", &started);
-        self.page_event(
-            target,
-            "Page.frameStartedLoading",
-            &format!(r#"{{"frameId":"{id}"}}"#),
-        );
+        self.page_event(target, "Page.frameStartedLoading", &format!(r#"{{"frameId":"{id}"}}"#));
     }
 
     /// The new document is there: its frame is told, its target, its context, and that it has loaded.
@@ -173,11 +144,7 @@ impl State {
             self.page_event(target, "Page.domContentEventFired", &at);
             self.page_event(target, "Page.loadEventFired", &at);
         }
-        self.page_event(
-            target,
-            "Page.frameStoppedLoading",
-            &format!(r#"{{"frameId":"{id}"}}"#),
-        );
+        self.page_event(target, "Page.frameStoppedLoading", &format!(r#"{{"frameId":"{id}"}}"#));
     }
 
     /// When a root leaves, only its OOPIFs' sessions say so; below another frame, each frame is told to have gone.
@@ -198,10 +165,7 @@ impl State {
     }
 
     fn context_destroyed(&mut self, target: &TargetId, left: &Context) {
-        let params = format!(
-            r#"{{"executionContextId":{},"executionContextUniqueId":"{}"}}"#,
-            left.id, left.unique
-        );
+        let params = format!(r#"{{"executionContextId":{},"executionContextUniqueId":"{}"}}"#, left.id, left.unique);
         self.runtime_event(target, "Runtime.executionContextDestroyed", &params);
     }
 
@@ -275,19 +239,13 @@ impl State {
         self.targets.insert(own.clone(), target);
         self.announce(&own);
         let mut holders = Vec::new();
-        let sessions = self
-            .targets
-            .get(&around)
-            .map_or_else(Vec::new, |target| target.sessions.clone());
+        let sessions = self.targets.get(&around).map_or_else(Vec::new, |target| target.sessions.clone());
         for via in sessions {
             let Some(session) = self.sessions.get(&via) else {
                 continue;
             };
             let connection = session.connection;
-            let wanted = session
-                .auto_attach
-                .as_ref()
-                .filter(|wanted| wanted.takes("iframe"));
+            let wanted = session.auto_attach.as_ref().filter(|wanted| wanted.takes("iframe"));
             if let Some(waits) = wanted.map(|wanted| wanted.waits) {
                 let session = self.attach(connection, Some(&via), &own, true, waits);
                 if waits {
@@ -297,12 +255,7 @@ impl State {
         }
         let held = !holders.is_empty();
         if let Some(target) = self.targets.get_mut(&own) {
-            target.held = Some(Held {
-                url: url.to_owned(),
-                by: holders,
-                one_resume_frees: false,
-                left_context,
-            });
+            target.held = Some(Held { url: url.to_owned(), by: holders, one_resume_frees: false, left_context });
         }
         if !held {
             self.begin(&own);
@@ -312,11 +265,7 @@ impl State {
     /// The OOPIF's document commits, and only then does the process that it left say `swap`.
     pub(super) fn begin_oopif(&mut self, own: &TargetId, url: &str, left: Option<Context>) {
         let id = own.root_frame();
-        let Some(around) = self
-            .targets
-            .get(own)
-            .and_then(|target| target.parent.clone())
-        else {
+        let Some(around) = self.targets.get(own).and_then(|target| target.parent.clone()) else {
             return;
         };
         self.runtime_event(own, "Runtime.executionContextsCleared", "{}");
@@ -332,11 +281,7 @@ impl State {
     /// An OOPIF navigates back to its parent's site: its session ends, and the parent's process announces it anew.
     pub(super) fn move_in(&mut self, id: &FrameId, url: &str) {
         let own = id.own_target();
-        let Some(around) = self
-            .targets
-            .get(&own)
-            .and_then(|target| target.parent.clone())
-        else {
+        let Some(around) = self.targets.get(&own).and_then(|target| target.parent.clone()) else {
             return;
         };
         self.drop_children(id, true);
@@ -372,11 +317,7 @@ impl State {
             let own = below.own_target();
             if self.targets.contains_key(&own) {
                 self.end_target(&own);
-            } else if let Some(left) = self
-                .frames
-                .get_mut(below)
-                .and_then(|frame| frame.context.take())
-            {
+            } else if let Some(left) = self.frames.get_mut(below).and_then(|frame| frame.context.take()) {
                 self.context_destroyed(&around, &left);
             }
             self.frames.remove(below);
@@ -395,10 +336,7 @@ impl State {
             return;
         }
         self.close_dialog_with_page(id);
-        let children = self
-            .frames
-            .get(&id.root_frame())
-            .map_or_else(Vec::new, |frame| frame.children.clone());
+        let children = self.frames.get(&id.root_frame()).map_or_else(Vec::new, |frame| frame.children.clone());
         for child in children {
             self.remove_frame(&child, RemovalOrder::FrameFirst);
         }

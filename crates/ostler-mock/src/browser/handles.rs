@@ -39,10 +39,7 @@ impl Page {
 
     /// Returns the document at the top of the page.
     pub fn main_frame(&self) -> Frame {
-        Frame {
-            shared: Arc::clone(&self.shared),
-            id: self.id.root_frame(),
-        }
+        Frame { shared: Arc::clone(&self.shared), id: self.id.root_frame() }
     }
 
     /// Returns whether the page is still there.
@@ -52,36 +49,23 @@ impl Page {
 
     /// Returns the URL of its document; empty once the page is gone.
     pub fn url(&self) -> String {
-        self.shared
-            .state()
-            .targets
-            .get(&self.id)
-            .map_or_else(String::new, |target| target.url.clone())
+        self.shared.state().targets.get(&self.id).map_or_else(String::new, |target| target.url.clone())
     }
 
     /// Returns the sessions that clients hold on it, oldest first.
     pub fn sessions(&self) -> Vec<SessionId> {
-        self.shared
-            .state()
-            .targets
-            .get(&self.id)
-            .map_or_else(Vec::new, |target| target.sessions.clone())
+        self.shared.state().targets.get(&self.id).map_or_else(Vec::new, |target| target.sessions.clone())
     }
 
     /// Goes to another document, as the user does or a script.
     pub fn navigate(&self, url: &str) {
-        self.shared
-            .state()
-            .navigate(&self.id.root_frame(), url, None);
+        self.shared.state().navigate(&self.id.root_frame(), url, None);
     }
 
     /// Opens a popup from the main frame; none when this page is gone.
     pub fn open_popup(&self, url: &str, opener: Opener) -> Option<Page> {
         let accessible = opener == Opener::Kept;
-        let popup = self
-            .shared
-            .state()
-            .add_popup(&self.id.root_frame(), url, accessible)?;
+        let popup = self.shared.state().add_popup(&self.id.root_frame(), url, accessible)?;
         Some(Page::new(Arc::clone(&self.shared), popup))
     }
 
@@ -144,19 +128,13 @@ impl Frame {
     /// Returns whether the frame has a target of its own.
     pub fn is_oopif(&self) -> bool {
         let state = self.shared.state();
-        state
-            .targets
-            .get(&self.id.own_target())
-            .is_some_and(|target| target.kind == "iframe")
+        state.targets.get(&self.id.own_target()).is_some_and(|target| target.kind == "iframe")
     }
 
     /// Returns the sessions that clients hold on the process the frame lives in, oldest first.
     pub fn sessions(&self) -> Vec<SessionId> {
         let state = self.shared.state();
-        let target = state
-            .frames
-            .get(&self.id)
-            .and_then(|frame| state.targets.get(&frame.target));
+        let target = state.frames.get(&self.id).and_then(|frame| state.targets.get(&frame.target));
         target.map_or_else(Vec::new, |target| target.sessions.clone())
     }
 
@@ -203,22 +181,12 @@ impl Frame {
         let (answered, answer) = oneshot::channel();
         let mut state = self.shared.state();
         state.open_dialog(&self.id, dialog, None, Some(answered));
-        let page = state
-            .frames
-            .get(&self.id)
-            .map(|frame| state.page_of(&frame.target));
-        OpenDialog {
-            shared: Arc::clone(&self.shared),
-            page,
-            answer,
-        }
+        let page = state.frames.get(&self.id).map(|frame| state.page_of(&frame.target));
+        OpenDialog { shared: Arc::clone(&self.shared), page, answer }
     }
 
     fn child(&self, add: impl FnOnce(&mut State) -> FrameId) -> Frame {
-        Frame {
-            id: add(&mut self.shared.state()),
-            shared: Arc::clone(&self.shared),
-        }
+        Frame { id: add(&mut self.shared.state()), shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -251,9 +219,7 @@ impl OpenDialog {
     /// Has another client answer now.
     pub fn answer_as_other_client(&self, accepted: bool) {
         if let Some(page) = &self.page {
-            self.shared
-                .state()
-                .answer_as_other_client(page, None, accepted);
+            self.shared.state().answer_as_other_client(page, None, accepted);
         }
     }
 }

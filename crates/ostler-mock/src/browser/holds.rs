@@ -12,10 +12,7 @@ use crate::ids::{SessionId, TargetId};
 impl State {
     /// A session says that the target may run.
     pub(super) fn resume(&mut self, session: &SessionId, target: &TargetId) {
-        let held = self
-            .targets
-            .get(target)
-            .and_then(|target| target.held.as_ref());
+        let held = self.targets.get(target).and_then(|target| target.held.as_ref());
         match held {
             Some(held) if held.one_resume_frees => self.begin(target),
             Some(_) => self.unhold(target, |(_, holder)| holder == session),
@@ -24,15 +21,8 @@ impl State {
     }
 
     /// Takes out the holders that no longer hold it.
-    pub(super) fn unhold(
-        &mut self,
-        id: &TargetId,
-        ends: impl Fn(&(ConnectionId, SessionId)) -> bool,
-    ) {
-        let held = self
-            .targets
-            .get_mut(id)
-            .and_then(|target| target.held.as_mut());
+    pub(super) fn unhold(&mut self, id: &TargetId, ends: impl Fn(&(ConnectionId, SessionId)) -> bool) {
+        let held = self.targets.get_mut(id).and_then(|target| target.held.as_mut());
         let Some(held) = held.filter(|held| !held.one_resume_frees) else {
             return;
         };
@@ -56,11 +46,7 @@ impl State {
         }
         match held.left_context {
             Some(left) => self.begin_oopif(id, &held.url, Some(left)),
-            None if self
-                .targets
-                .get(id)
-                .is_some_and(|target| target.kind == "iframe") =>
-            {
+            None if self.targets.get(id).is_some_and(|target| target.kind == "iframe") => {
                 self.begin_oopif(id, &held.url, None);
             }
             None => self.navigate(&id.root_frame(), &held.url, None),

@@ -20,10 +20,7 @@ impl CommandLog {
 
     /// Takes out the oldest command called `method`.
     pub(super) fn take(&mut self, method: &str) -> Option<Command> {
-        let at = self
-            .commands
-            .iter()
-            .position(|command| command.method == method)?;
+        let at = self.commands.iter().position(|command| command.method == method)?;
         self.commands.remove(at)
     }
 

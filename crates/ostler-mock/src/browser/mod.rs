@@ -135,13 +135,8 @@ impl MockBrowser {
     /// Returns the pages there are, in the order in which they were opened.
     pub fn pages(&self) -> Vec<Page> {
         let state = self.shared.state();
-        let pages = state
-            .targets
-            .iter()
-            .filter(|(_, target)| target.kind == "page");
-        pages
-            .map(|(id, _)| Page::new(Arc::clone(&self.shared), id.clone()))
-            .collect()
+        let pages = state.targets.iter().filter(|(_, target)| target.kind == "page");
+        pages.map(|(id, _)| Page::new(Arc::clone(&self.shared), id.clone())).collect()
     }
 }
 
@@ -158,15 +153,8 @@ impl MockBrowser {
         async move {
             let found = self.shared.wait(|state| state.log.take(method)).await;
             found.unwrap_or_else(|| {
-                let came: Vec<_> = self
-                    .commands()
-                    .into_iter()
-                    .map(|command| command.method)
-                    .collect();
-                panic!(
-                    "{caller}: expected {method} within 5 s, but got {}",
-                    came.join(", ")
-                )
+                let came: Vec<_> = self.commands().into_iter().map(|command| command.method).collect();
+                panic!("{caller}: expected {method} within 5 s, but got {}", came.join(", "))
             })
         }
     }
@@ -192,10 +180,7 @@ impl MockBrowser {
         async move {
             let reached = |state: &mut State| (state.connections.len() == count).then_some(());
             if self.shared.wait(reached).await.is_none() {
-                panic!(
-                    "{caller}: expected {count} connections within 5 s, but {} are open",
-                    self.connections()
-                );
+                panic!("{caller}: expected {count} connections within 5 s, but {} are open", self.connections());
             }
         }
     }
@@ -210,8 +195,7 @@ impl MockBrowser {
         let params = params.to_string();
         match session {
             Some(id) => {
-                if let Some(connection) = state.sessions.get(&id).map(|session| session.connection)
-                {
+                if let Some(connection) = state.sessions.get(&id).map(|session| session.connection) {
                     state.event(connection, Some(&id), method, &params);
                 }
             }
@@ -279,9 +263,7 @@ impl Drop for MockBrowser {
 
 impl fmt::Debug for MockBrowser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MockBrowser")
-            .field("ws_url", &self.ws_url())
-            .finish_non_exhaustive()
+        f.debug_struct("MockBrowser").field("ws_url", &self.ws_url()).finish_non_exhaustive()
     }
 }
 
@@ -310,9 +292,7 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("door", &self.door)
-            .finish_non_exhaustive()
+        f.debug_struct("Shared").field("door", &self.door).finish_non_exhaustive()
     }
 }
 

@@ -12,12 +12,7 @@ impl State {
     /// Evaluates what the test gave a value, literals, the call of a dialog function, and `while(true){}`.
     ///
     /// Anything else is `undefined`: this is no JavaScript engine.
-    pub(super) fn evaluate(
-        &mut self,
-        connection: ConnectionId,
-        target: &TargetId,
-        command: Command,
-    ) {
+    pub(super) fn evaluate(&mut self, connection: ConnectionId, target: &TargetId, command: Command) {
         let expression = command.text("expression").unwrap_or_default();
         let Some(frame) = self.frame_of_context(target, &command) else {
             let why = "Cannot find default execution context";
@@ -47,10 +42,7 @@ impl State {
 
     /// Stops the script that keeps the renderer busy.
     pub(super) fn terminate(&mut self, target: &TargetId, why: &str) {
-        let looping = self
-            .targets
-            .get_mut(target)
-            .and_then(|target| target.looping.take());
+        let looping = self.targets.get_mut(target).and_then(|target| target.looping.take());
         if let Some((connection, command)) = looping {
             self.fail(connection, &command, -32000, why);
         }
@@ -65,10 +57,7 @@ impl State {
             return self.frames.get(&root)?.context.is_some().then_some(root);
         };
         frames.into_iter().find(|frame| {
-            let context = self
-                .frames
-                .get(frame)
-                .and_then(|frame| frame.context.as_ref());
+            let context = self.frames.get(frame).and_then(|frame| frame.context.as_ref());
             context.is_some_and(|context| context.unique == unique)
         })
     }
@@ -81,10 +70,7 @@ impl State {
         if self.trips_over_lost_dialog(target) {
             return;
         }
-        let asks = self
-            .targets
-            .get(target)
-            .is_some_and(|target| target.guards_unload && target.dialog.is_none());
+        let asks = self.targets.get(target).is_some_and(|target| target.guards_unload && target.dialog.is_none());
         if !asks {
             return self.leave_now(connection, target, command, true);
         }
@@ -92,17 +78,8 @@ impl State {
         if command.method != "Page.navigate" {
             self.reply(connection, &command, "{}");
         }
-        let dialog = Dialog {
-            kind: DialogKind::BeforeUnload,
-            message: String::new(),
-            default_prompt: String::new(),
-        };
-        self.open_dialog(
-            &target.root_frame(),
-            dialog,
-            Some((connection, command)),
-            None,
-        );
+        let dialog = Dialog { kind: DialogKind::BeforeUnload, message: String::new(), default_prompt: String::new() };
+        self.open_dialog(&target.root_frame(), dialog, Some((connection, command)), None);
     }
 
     pub(super) fn after_beforeunload(
@@ -116,21 +93,13 @@ impl State {
         if accepted {
             self.leave_now(connection, target, command, waits);
         } else if waits {
-            let stays = format!(
-                r#"{{"frameId":"{}","errorText":"net::ERR_ABORTED","isDownload":false}}"#,
-                target.root_frame()
-            );
+            let stays =
+                format!(r#"{{"frameId":"{}","errorText":"net::ERR_ABORTED","isDownload":false}}"#, target.root_frame());
             self.reply(connection, &command, &stays);
         }
     }
 
-    fn leave_now(
-        &mut self,
-        connection: ConnectionId,
-        target: &TargetId,
-        command: Command,
-        replies: bool,
-    ) {
+    fn leave_now(&mut self, connection: ConnectionId, target: &TargetId, command: Command, replies: bool) {
         if let Some(target) = self.targets.get_mut(target) {
             target.guards_unload = false;
         }
@@ -142,16 +111,9 @@ impl State {
             return self.remove_target(target);
         }
         let named = command.text("frameId").map(FrameId::from);
-        let frame = named.filter(|id| {
-            self.frames
-                .get(id)
-                .is_some_and(|frame| frame.target == *target)
-        });
+        let frame = named.filter(|id| self.frames.get(id).is_some_and(|frame| frame.target == *target));
         let frame = frame.unwrap_or_else(|| target.root_frame());
-        let here = self
-            .frames
-            .get(&frame)
-            .map_or_else(String::new, |frame| frame.url.clone());
+        let here = self.frames.get(&frame).map_or_else(String::new, |frame| frame.url.clone());
         let url = command.text("url").unwrap_or(here);
         let asked = replies.then_some((connection, command));
         self.navigate(&frame, &url, asked);
@@ -169,9 +131,7 @@ fn remote_object(value: &str) -> String {
         Some(b'{' | b'[') => "object",
         _ => {
             let description = quoted(value);
-            return format!(
-                r#"{{"result":{{"type":"number","value":{value},"description":{description}}}}}"#
-            );
+            return format!(r#"{{"result":{{"type":"number","value":{value},"description":{description}}}}}"#);
         }
     };
     format!(r#"{{"result":{{"type":"{kind}","value":{value}}}}}"#)

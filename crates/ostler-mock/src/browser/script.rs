@@ -78,13 +78,7 @@ impl Script {
 
     /// Gives `Runtime.evaluate` of exactly this expression a value.
     pub fn evaluates(self, expression: &str, value: Value) -> Self {
-        self.change(|rules| {
-            drop(
-                rules
-                    .values
-                    .insert(expression.into(), value.to_string().into()),
-            )
-        })
+        self.change(|rules| drop(rules.values.insert(expression.into(), value.to_string().into())))
     }
 
     /// Keeps back every event of this method, or every reply to it, until [`release`](Self::release): the way to have
@@ -161,11 +155,7 @@ impl State {
     pub(super) fn on_command(&mut self, connection: ConnectionId, command: Command) {
         self.log.push(&command);
         let rules = &mut self.rules;
-        let rule = rules
-            .by_method
-            .get(&command.method)
-            .or_else(|| rules.by_method.get(command.domain()))
-            .cloned();
+        let rule = rules.by_method.get(&command.method).or_else(|| rules.by_method.get(command.domain())).cloned();
         match rule {
             None => self.carry_out(connection, command),
             Some(Rule::Mute) => {}
@@ -183,14 +173,9 @@ impl State {
             }
             Some(Rule::OpenDialog(dialog)) => {
                 self.rules.by_method.remove(&command.method);
-                let session = command
-                    .session
-                    .as_ref()
-                    .and_then(|id| self.sessions.get(id));
+                let session = command.session.as_ref().and_then(|id| self.sessions.get(id));
                 match session.map(|session| session.target.root_frame()) {
-                    Some(frame) => {
-                        self.open_dialog(&frame, dialog, Some((connection, command)), None)
-                    }
+                    Some(frame) => self.open_dialog(&frame, dialog, Some((connection, command)), None),
                     None => self.carry_out(connection, command),
                 }
             }

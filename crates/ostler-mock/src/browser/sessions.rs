@@ -62,14 +62,8 @@ impl State {
     ) -> SessionId {
         let session = SessionId::from(self.hex_id('5'));
         let attached = match via {
-            Some(via) => self
-                .sessions
-                .get_mut(via)
-                .map(|session| &mut session.attached),
-            None => self
-                .connections
-                .get_mut(&connection)
-                .map(|connection| &mut connection.attached),
+            Some(via) => self.sessions.get_mut(via).map(|session| &mut session.attached),
+            None => self.connections.get_mut(&connection).map(|connection| &mut connection.attached),
         };
         if let Some(attached) = attached {
             attached.push(session.clone());
@@ -93,9 +87,7 @@ impl State {
             }
         }
         let info = self.target_info(id);
-        let params = format!(
-            r#"{{"sessionId":"{session}","targetInfo":{info},"waitingForDebugger":{waits}}}"#
-        );
+        let params = format!(r#"{{"sessionId":"{session}","targetInfo":{info},"waitingForDebugger":{waits}}}"#);
         self.event(connection, via, "Target.attachedToTarget", &params);
         session
     }
@@ -110,12 +102,7 @@ impl State {
         }
         let target = session.target;
         let params = format!(r#"{{"sessionId":"{id}","targetId":"{target}"}}"#);
-        self.event(
-            session.connection,
-            session.via.as_ref(),
-            "Target.detachedFromTarget",
-            &params,
-        );
+        self.event(session.connection, session.via.as_ref(), "Target.detachedFromTarget", &params);
     }
 
     fn drop_session(&mut self, id: &SessionId) -> Option<Session> {
@@ -127,11 +114,7 @@ impl State {
         Some(session)
     }
 
-    pub(super) fn on_browser_auto_attach(
-        &mut self,
-        connection: ConnectionId,
-        wanted: Option<AutoAttach>,
-    ) {
+    pub(super) fn on_browser_auto_attach(&mut self, connection: ConnectionId, wanted: Option<AutoAttach>) {
         let Some(state) = self.connections.get_mut(&connection) else {
             return;
         };
@@ -142,8 +125,7 @@ impl State {
         };
         let have = self.auto_attached_targets(&attached);
         let missing = |(id, target): (&TargetId, &Target)| {
-            (target.parent.is_none() && wanted.takes(target.kind) && !have.contains(id))
-                .then(|| id.clone())
+            (target.parent.is_none() && wanted.takes(target.kind) && !have.contains(id)).then(|| id.clone())
         };
         let missing: Vec<_> = self.targets.iter().filter_map(missing).collect();
         for target in missing {
@@ -177,17 +159,12 @@ impl State {
     fn auto_attached_targets(&self, sessions: &[SessionId]) -> HashSet<TargetId> {
         let sessions = sessions.iter().filter_map(|id| self.sessions.get(id));
         let by_auto_attach = sessions.filter(|session| session.by_auto_attach);
-        by_auto_attach
-            .map(|session| session.target.clone())
-            .collect()
+        by_auto_attach.map(|session| session.target.clone()).collect()
     }
 
     fn end_auto_attached(&mut self, sessions: &[SessionId]) {
         for id in sessions {
-            let session = self
-                .sessions
-                .get(id)
-                .filter(|session| session.by_auto_attach);
+            let session = self.sessions.get(id).filter(|session| session.by_auto_attach);
             if let Some(target) = session.map(|session| session.target.clone()) {
                 self.detach(id);
                 self.unhold(&target, |(_, session)| session == id);
@@ -197,10 +174,7 @@ impl State {
 
     pub(super) fn browser_auto_attaches(&self, kind: &str) -> Vec<(ConnectionId, AutoAttach)> {
         let takes = |(id, connection): (&ConnectionId, &Connection)| {
-            let auto_attach = connection
-                .auto_attach
-                .clone()
-                .filter(|wanted| wanted.takes(kind))?;
+            let auto_attach = connection.auto_attach.clone().filter(|wanted| wanted.takes(kind))?;
             Some((*id, auto_attach))
         };
         self.connections.iter().filter_map(takes).collect()

@@ -153,10 +153,7 @@ impl State {
         let unique = format!("{}.156", self.number());
         let target = self.targets.get_mut(target)?;
         target.contexts += 1;
-        Some(Context {
-            id: target.contexts,
-            unique,
-        })
+        Some(Context { id: target.contexts, unique })
     }
 }
 
@@ -172,25 +169,13 @@ impl State {
         self.transmit(connection, &command.method, text);
     }
 
-    pub(super) fn fail(
-        &mut self,
-        connection: ConnectionId,
-        command: &Command,
-        code: i64,
-        message: &str,
-    ) {
+    pub(super) fn fail(&mut self, connection: ConnectionId, command: &Command, code: i64, message: &str) {
         let text = wire::failure(command.id, command.session.as_ref(), code, message);
         self.transmit(connection, &command.method, text);
     }
 
     /// Sends an event on a session, or on the connection itself; `params` is raw JSON.
-    pub(super) fn event(
-        &mut self,
-        connection: ConnectionId,
-        session: Option<&SessionId>,
-        method: &str,
-        params: &str,
-    ) {
+    pub(super) fn event(&mut self, connection: ConnectionId, session: Option<&SessionId>, method: &str, params: &str) {
         let params = match self.rules.adds_unknown_fields {
             true => wire::with_unknown_field(params),
             false => params.into(),
@@ -199,13 +184,7 @@ impl State {
     }
 
     /// Sends an event to every session of a target that `hears` it.
-    pub(super) fn target_event(
-        &mut self,
-        target: &TargetId,
-        hears: fn(&Session) -> bool,
-        method: &str,
-        params: &str,
-    ) {
+    pub(super) fn target_event(&mut self, target: &TargetId, hears: fn(&Session) -> bool, method: &str, params: &str) {
         let Some(target) = self.targets.get(target) else {
             return;
         };
@@ -227,8 +206,7 @@ impl State {
 
     /// Sends an event to every connection that discovers targets.
     pub(super) fn discovery_event(&mut self, method: &str, params: &str) {
-        let hears =
-            |(id, connection): (&ConnectionId, &Connection)| connection.discovers.then_some(*id);
+        let hears = |(id, connection): (&ConnectionId, &Connection)| connection.discovers.then_some(*id);
         let connections: Vec<_> = self.connections.iter().filter_map(hears).collect();
         for connection in connections {
             self.event(connection, None, method, params);
@@ -237,10 +215,7 @@ impl State {
 
     pub(super) fn info_changed(&mut self, target: &TargetId) {
         let info = self.target_info(target);
-        self.discovery_event(
-            "Target.targetInfoChanged",
-            &format!(r#"{{"targetInfo":{info}}}"#),
-        );
+        self.discovery_event("Target.targetInfoChanged", &format!(r#"{{"targetInfo":{info}}}"#));
     }
 
     /// Puts a message into a connection's outbox, unless the script holds its like back.
@@ -293,18 +268,12 @@ impl State {
         if let Some(parent) = &target.parent {
             field("parentId", parent);
         }
-        let around = self
-            .frames
-            .get(&id.root_frame())
-            .and_then(|frame| frame.parent.as_ref());
+        let around = self.frames.get(&id.root_frame()).and_then(|frame| frame.parent.as_ref());
         if let Some(parent) = around {
             field("parentFrameId", parent);
         }
         field("browserContextId", &BROWSER_CONTEXT);
-        let accessible = target
-            .opener
-            .as_ref()
-            .is_some_and(|opener| opener.accessible);
+        let accessible = target.opener.as_ref().is_some_and(|opener| opener.accessible);
         text.push_str(&format!(r#","canAccessOpener":{accessible}}}"#));
         text
     }
@@ -313,10 +282,7 @@ impl State {
         let Some(frame) = self.frames.get(id) else {
             return "null".to_owned();
         };
-        let parent = frame
-            .parent
-            .as_ref()
-            .map_or_else(String::new, |parent| format!(r#""parentId":"{parent}","#));
+        let parent = frame.parent.as_ref().map_or_else(String::new, |parent| format!(r#""parentId":"{parent}","#));
         format!(
             r#"{{"id":"{id}",{parent}"loaderId":"{}","url":{},"domainAndRegistry":"","securityOrigin":{},"mimeType":"text/html","adFrameStatus":{{"adFrameType":"none"}},"secureContextType":"Secure","crossOriginIsolatedContextType":"NotIsolated","gatedAPIFeatures":[]}}"#,
             frame.loader,

@@ -17,20 +17,11 @@ impl State {
     }
 
     /// Opens a popup from a frame. It waits to be resumed as Chromium's do; see [`Held`].
-    pub(super) fn add_popup(
-        &mut self,
-        opener: &FrameId,
-        url: &str,
-        accessible: bool,
-    ) -> Option<TargetId> {
+    pub(super) fn add_popup(&mut self, opener: &FrameId, url: &str, accessible: bool) -> Option<TargetId> {
         let opener_target = self.frames.get(opener)?.target.clone();
         let page = self.page_of(&opener_target);
         let opener_is_watched = !self.targets.get(&opener_target)?.sessions.is_empty();
-        let by = OpenedBy {
-            page,
-            frame: opener.clone(),
-            accessible,
-        };
+        let by = OpenedBy { page, frame: opener.clone(), accessible };
         let id = self.insert_page("", Some(by));
         self.announce(&id);
         let mut holders = Vec::new();
@@ -41,18 +32,10 @@ impl State {
             }
         }
         // With an opener, any auto-attach at all holds it, one that takes no page included.
-        let anyone_attaches = self
-            .connections
-            .values()
-            .any(|one| one.auto_attach.is_some());
+        let anyone_attaches = self.connections.values().any(|one| one.auto_attach.is_some());
         let held = !holders.is_empty() || (accessible && opener_is_watched && anyone_attaches);
         let target = self.targets.get_mut(&id)?;
-        target.held = Some(Held {
-            url: url.to_owned(),
-            by: holders,
-            one_resume_frees: accessible,
-            left_context: None,
-        });
+        target.held = Some(Held { url: url.to_owned(), by: holders, one_resume_frees: accessible, left_context: None });
         if !held {
             self.begin(&id);
         } else if !accessible {
@@ -70,11 +53,7 @@ impl State {
             }
             self.frames.remove(&frame);
         }
-        if self
-            .targets
-            .get(id)
-            .is_some_and(|target| target.kind == "page")
-        {
+        if self.targets.get(id).is_some_and(|target| target.kind == "page") {
             let gone = r#"{"reason":"Render process gone."}"#;
             self.target_event(id, |_| true, "Inspector.detached", gone);
         }
@@ -94,28 +73,18 @@ impl State {
             self.detach(&session);
         }
         self.targets.remove(id);
-        self.discovery_event(
-            "Target.targetDestroyed",
-            &format!(r#"{{"targetId":"{id}"}}"#),
-        );
+        self.discovery_event("Target.targetDestroyed", &format!(r#"{{"targetId":"{id}"}}"#));
     }
 
     pub(super) fn announce(&mut self, id: &TargetId) {
         let info = self.target_info(id);
-        self.discovery_event(
-            "Target.targetCreated",
-            &format!(r#"{{"targetInfo":{info}}}"#),
-        );
+        self.discovery_event("Target.targetCreated", &format!(r#"{{"targetInfo":{info}}}"#));
     }
 
     /// Returns the page that a target belongs to: itself, or the one around an OOPIF.
     pub(super) fn page_of(&self, id: &TargetId) -> TargetId {
         let mut page = id.clone();
-        while let Some(parent) = self
-            .targets
-            .get(&page)
-            .and_then(|target| target.parent.clone())
-        {
+        while let Some(parent) = self.targets.get(&page).and_then(|target| target.parent.clone()) {
             page = parent;
         }
         page
@@ -164,11 +133,7 @@ impl State {
             ("Target.createTarget", _) => {
                 let url = command.text("url").unwrap_or_default();
                 let target = self.add_page(&url);
-                self.reply(
-                    connection,
-                    command,
-                    &format!(r#"{{"targetId":"{target}"}}"#),
-                );
+                self.reply(connection, command, &format!(r#"{{"targetId":"{target}"}}"#));
             }
             ("Target.getTargets", _) => {
                 let infos: Vec<_> = self.targets.keys().map(|id| self.target_info(id)).collect();
@@ -177,11 +142,8 @@ impl State {
             }
             ("Target.detachFromTarget", _) => {
                 let session = command.text("sessionId").map(SessionId::from);
-                let theirs = |id: &SessionId| {
-                    self.sessions
-                        .get(id)
-                        .is_some_and(|session| session.connection == connection)
-                };
+                let theirs =
+                    |id: &SessionId| self.sessions.get(id).is_some_and(|session| session.connection == connection);
                 match session.filter(theirs) {
                     Some(session) => {
                         self.detach(&session);
@@ -215,9 +177,5 @@ impl State {
     }
 }
 
-const TAKE_A_TARGET: &[&str] = &[
-    "Target.activateTarget",
-    "Target.attachToTarget",
-    "Target.closeTarget",
-    "Target.getTargetInfo",
-];
+const TAKE_A_TARGET: &[&str] =
+    &["Target.activateTarget", "Target.attachToTarget", "Target.closeTarget", "Target.getTargetInfo"];

@@ -1,10 +1,7 @@
 //! A minimal CDP client: just enough to see what the mock says, in the order in which it says it.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
-#![allow(
-    clippy::panic,
-    reason = "a broken expectation fails the test that holds it"
-)]
+#![allow(clippy::panic, reason = "a broken expectation fails the test that holds it")]
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,19 +22,13 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) async fn connect(url: &str) -> Self {
-        Self::try_connect(url)
-            .await
-            .expect("the handshake succeeds")
+        Self::try_connect(url).await.expect("the handshake succeeds")
     }
 
     pub(crate) async fn try_connect(url: &str) -> Result<Self, Error> {
         let uri = url.parse().expect("it is a URL");
         let (websocket, _) = ClientBuilder::from_uri(uri).connect().await?;
-        Ok(Self {
-            websocket,
-            last_id: 0,
-            unread: VecDeque::new(),
-        })
+        Ok(Self { websocket, last_id: 0, unread: VecDeque::new() })
     }
 
     /// Sends a command and returns its number.
@@ -53,19 +44,11 @@ impl Client {
 
     pub(crate) async fn send_text(&mut self, text: &str) {
         let message = Message::text(text.to_owned());
-        self.websocket
-            .send(message)
-            .await
-            .expect("the connection is open");
+        self.websocket.send(message).await.expect("the connection is open");
     }
 
     /// Sends a command and returns its result.
-    pub(crate) async fn call(
-        &mut self,
-        session: Option<&str>,
-        method: &str,
-        params: Value,
-    ) -> Value {
+    pub(crate) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         let reply = self.ask(session, method, params).await;
         match reply.get("result") {
             Some(result) => result.clone(),
@@ -74,29 +57,14 @@ impl Client {
     }
 
     /// Sends a command and returns code and message of its error.
-    pub(crate) async fn refused(
-        &mut self,
-        session: Option<&str>,
-        method: &str,
-        params: Value,
-    ) -> (i64, String) {
+    pub(crate) async fn refused(&mut self, session: Option<&str>, method: &str, params: Value) -> (i64, String) {
         let reply = self.ask(session, method, params).await;
         let error = &reply["error"];
-        let message = error["message"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no error: {reply}"));
-        (
-            error["code"].as_i64().expect("codes are numbers"),
-            message.to_owned(),
-        )
+        let message = error["message"].as_str().unwrap_or_else(|| panic!("no error: {reply}"));
+        (error["code"].as_i64().expect("codes are numbers"), message.to_owned())
     }
 
-    pub(crate) async fn ask(
-        &mut self,
-        session: Option<&str>,
-        method: &str,
-        params: Value,
-    ) -> Value {
+    pub(crate) async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         let id = self.send(session, method, params).await;
         self.reply_to(id).await
     }
@@ -143,10 +111,7 @@ impl Client {
     /// Waits for the end of the connection: whether it came with a close frame.
     pub(crate) async fn end(&mut self) -> End {
         loop {
-            match timeout(PATIENCE, self.websocket.next())
-                .await
-                .expect("it ends within 5 s")
-            {
+            match timeout(PATIENCE, self.websocket.next()).await.expect("it ends within 5 s") {
                 Some(Ok(message)) if message.is_close() => return End::CloseFrame,
                 Some(Ok(_)) => {}
                 Some(Err(Error::Io(_))) => return End::Reset,
@@ -158,11 +123,8 @@ impl Client {
 
     /// Returns the next message of any kind, as it is.
     pub(crate) async fn raw(&mut self) -> Message {
-        let next = timeout(PATIENCE, self.websocket.next())
-            .await
-            .expect("it comes within 5 s");
-        next.expect("the connection is open")
-            .expect("the framing is sound")
+        let next = timeout(PATIENCE, self.websocket.next()).await.expect("it comes within 5 s");
+        next.expect("the connection is open").expect("the framing is sound")
     }
 
     async fn find(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
@@ -184,9 +146,7 @@ impl Client {
             let Ok(next) = timeout(PATIENCE, self.websocket.next()).await else {
                 panic!("nothing more came; unread: {:#?}", self.unread);
             };
-            let message = next
-                .expect("the connection is open")
-                .expect("the framing is sound");
+            let message = next.expect("the connection is open").expect("the framing is sound");
             if message.is_ping() || message.is_pong() {
                 continue;
             }
@@ -209,12 +169,8 @@ pub(crate) enum End {
 /// A client that has gone through the set-up a supervisor does: it discovers, and attaches to everything with pause.
 pub(crate) async fn supervisor(url: &str) -> Client {
     let mut client = Client::connect(url).await;
-    client
-        .call(None, "Target.setDiscoverTargets", json!({"discover": true}))
-        .await;
-    client
-        .call(None, "Target.setAutoAttach", auto_attach())
-        .await;
+    client.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await;
+    client.call(None, "Target.setAutoAttach", auto_attach()).await;
     client
 }
 
@@ -235,8 +191,7 @@ impl Client {
         for method in ["Page.enable", "Runtime.enable", "Log.enable"] {
             self.call(Some(session), method, json!({})).await;
         }
-        self.call(Some(session), "Target.setAutoAttach", auto_attach())
-            .await;
+        self.call(Some(session), "Target.setAutoAttach", auto_attach()).await;
     }
 
     /// Reads away everything that has come so far.
@@ -267,32 +222,18 @@ impl Client {
 
 /// Sends a plain HTTP request and returns status and body.
 pub(crate) async fn http_get(port: u16, path: &str, host: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))
-        .await
-        .expect("the port is open");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("the port is open");
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
-    stream
-        .write_all(request.as_bytes())
-        .await
-        .expect("it takes the request");
+    stream.write_all(request.as_bytes()).await.expect("it takes the request");
     let mut answer = String::new();
-    stream
-        .read_to_string(&mut answer)
-        .await
-        .expect("it answers and ends");
-    let status = answer
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok());
+    stream.read_to_string(&mut answer).await.expect("it answers and ends");
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     let (_, body) = answer.split_once("\r\n\r\n").expect("the head ends");
     (status.expect("the status is a number"), body.to_owned())
 }
 
 pub(crate) fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .unwrap_or_else(|| panic!("not a string: {value}"))
-        .to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 pub(crate) fn in_short(message: &Value) -> String {

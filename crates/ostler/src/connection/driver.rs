@@ -16,7 +16,7 @@ use tokio::time::Sleep;
 
 use super::handle::{Shared, Status, TaskFeed};
 use super::websocket::{DialError, Socket};
-use crate::endpoint::{self, Endpoint, Launched, Machine, Source};
+use crate::endpoint::{self, Endpoint, EndpointError, Launched, Machine, Source};
 
 /// How many messages and how many commands are taken in before effects are carried out: enough to share the cost of
 /// publishing in a storm of events, few enough that no client waits for long.
@@ -36,8 +36,6 @@ pub(super) enum Command {
     Input(Input),
     /// The same, with somebody waiting for the outcome.
     Ask { waiter: Waiter, input: Input, reply: oneshot::Sender<Result<Outcome, CallError>> },
-    /// Dial now, unless it is being done.
-    Dial,
     /// Let go of the browser and end.
     Leave(oneshot::Sender<()>),
 }
@@ -95,6 +93,19 @@ struct Driver {
     ever_connected: bool,
 }
 
+/// Why there is no connection, in words for the person who can help.
+struct DialFailure {
+    why: String,
+    /// Whether trying again may help without anybody doing anything.
+    may_pass: bool,
+}
+
+impl From<EndpointError> for DialFailure {
+    fn from(error: EndpointError) -> Self {
+        Self { may_pass: error.may_pass(), why: error.to_string() }
+    }
+}
+
 /// Why a phase of the driver's life ended.
 enum Over {
     /// The connection was lost, for this reason.
@@ -117,16 +128,20 @@ impl Driver {
                     let over = self.hold(socket, endpoint).await;
                     let Over::Lost(why) = over else { return };
                     tracing::info!("connection lost: {why}");
-                    self.set_status(false, format!("the connection to the browser was lost ({why})"), false);
+                    self.set_status(format!("the connection to the browser was lost ({why})"));
                     self.gone(
                         format!("the connection to the browser was lost ({why}) and is being restored"),
                         back_off,
                     );
                 }
                 Ok(None) => return,
-                Err(why) => {
-                    self.set_status(false, why.clone(), false);
-                    self.gone(why, back_off);
+                Err(failure) => {
+                    if !failure.may_pass {
+                        // Only a change on the person's side helps; a call still tries at once.
+                        back_off = MAX_BACK_OFF;
+                    }
+                    self.set_status(failure.why.clone());
+                    self.gone(failure.why, back_off);
                 }
             }
             if self.idle_until(Some(back_off)).await.is_break() {
@@ -136,9 +151,8 @@ impl Driver {
         }
     }
 
-    fn set_status(&self, connected: bool, text: String, ours: bool) {
-        let kind = self.shared.status.load().kind;
-        self.shared.status.store(Arc::new(Status { kind, connected, text, ours }));
+    fn set_status(&self, text: String) {
+        self.shared.say(text);
     }
 
     fn gone(&mut self, why: String, retry_after: Duration) {
@@ -178,29 +192,29 @@ impl Driver {
     }
 
     /// Finds the browser and dials it, answering commands meanwhile. `None` when the driver is to end.
-    async fn dial(&mut self) -> Result<Option<(Socket, Endpoint)>, String> {
+    async fn dial(&mut self) -> Result<Option<(Socket, Endpoint)>, DialFailure> {
         if let Some(launched) = self.launched.take() {
             // The browser that we launched is gone or does not answer: another one takes its place.
             launched.stop().await;
         }
         let (source, machine) = (self.source.clone(), Arc::clone(&self.machine));
         if !self.ever_connected {
-            self.set_status(false, "being looked for".to_owned(), false);
+            self.set_status("being looked for".to_owned());
         }
         let shared = Arc::clone(&self.shared);
         let attempt = async move {
-            let mut endpoint = endpoint::find(&source, &machine).await.map_err(|error| error.to_string())?;
+            let mut endpoint = endpoint::find(&source, &machine).await?;
             let dialled = match dial_endpoint(&endpoint, &shared).await {
                 Err(DialError::NotFound) if let Some(renewed) = source.renewed() => {
                     // The address names a browser that was there before; another one may answer at the same port.
-                    endpoint = endpoint::find(&renewed, &machine).await.map_err(|error| error.to_string())?;
+                    endpoint = endpoint::find(&renewed, &machine).await?;
                     dial_endpoint(&endpoint, &shared).await
                 }
                 dialled => dialled,
             };
             match dialled {
                 Ok(socket) => Ok((socket, endpoint)),
-                Err(error) => Err(format!("{} {error}", endpoint.url.label())),
+                Err(error) => Err(DialFailure { why: format!("{} {error}", endpoint.url.label()), may_pass: true }),
             }
         };
         let mut attempt = std::pin::pin!(attempt);
@@ -222,11 +236,16 @@ impl Driver {
     /// Holds the connection until it is lost or not needed any more.
     async fn hold(&mut self, mut socket: Socket, endpoint: Endpoint) -> Over {
         let ours = endpoint.launched.is_some();
-        tracing::info!("connected to {} ({})", endpoint.url.label(), endpoint.found_by);
+        tracing::info!(profile = ?endpoint.profile, "connected to {} ({})", endpoint.url.label(), endpoint.found_by);
         self.ever_connected = true;
         self.launched = endpoint.launched;
-        self.set_status(true, format!("{} ({})", endpoint.url.label(), endpoint.found_by), ours);
-        let scope = if ours { Scope::Own } else { Scope::Guest };
+        let (scope, reach) = if ours {
+            (Scope::Own, "every tab of it is supervised")
+        } else {
+            (Scope::Guest, "only the tasks' own tabs are touched")
+        };
+        let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
+        self.shared.status.store(Arc::new(Status { kind: endpoint.kind, text }));
         self.apply(Input::Connected { browser_id: browser_id(endpoint.url.expose()), scope });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
@@ -333,7 +352,6 @@ impl Driver {
                 self.waiting.insert(waiter, reply);
                 self.apply(input);
             }
-            Some(Command::Dial) => self.nudged = true,
             Some(Command::Leave(left)) => {
                 self.left = Some(left);
                 return true;
@@ -395,8 +413,7 @@ impl Driver {
 
 async fn dial_endpoint(endpoint: &Endpoint, shared: &Shared) -> Result<Socket, DialError> {
     let text = format!("{}: waiting for the browser to accept; if it asks, click Allow", endpoint.url.label());
-    let kind = shared.status.load().kind;
-    shared.status.store(Arc::new(Status { kind, connected: false, text, ours: false }));
+    shared.say(text);
     match tokio::time::timeout(HANDSHAKE, Socket::dial(&endpoint.url)).await {
         Ok(dialled) => dialled,
         Err(_) => Err(DialError::Failed(format!("no handshake within {} s", HANDSHAKE.as_secs()))),

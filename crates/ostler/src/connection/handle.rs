@@ -48,13 +48,8 @@ impl TaskFeed {
     }
 
     /// Returns the number of the newest event.
-    pub(crate) fn last_seq(&self) -> u64 {
+    pub(crate) fn newest(&self) -> u64 {
         *self.last_seq.borrow()
-    }
-
-    /// Returns how many events the buffer has dropped so far.
-    pub(crate) fn lost(&self) -> u64 {
-        self.log().lost()
     }
 
     /// Waits until there is an event after number `seq`.
@@ -75,12 +70,8 @@ impl TaskFeed {
 pub(crate) struct Status {
     /// The contract's word.
     pub(crate) kind: BrowserKind,
-    /// Whether the WebSocket is up.
-    pub(crate) connected: bool,
     /// One sentence: how it was found, what is being waited for, or why it is gone.
     pub(crate) text: String,
-    /// Whether every tab of it is ours.
-    pub(crate) ours: bool,
 }
 
 /// What the handles and the driver share.
@@ -88,6 +79,14 @@ pub(crate) struct Status {
 pub(super) struct Shared {
     pub(super) feeds: RwLock<HashMap<TaskId, Arc<TaskFeed>>>,
     pub(super) status: ArcSwap<Status>,
+}
+
+impl Shared {
+    /// Changes the status's sentence.
+    pub(super) fn say(&self, text: String) {
+        let kind = self.status.load().kind;
+        self.status.store(Arc::new(Status { kind, text }));
+    }
 }
 
 /// A cloneable hold on one browser. Dropping the last one ends the driver.
@@ -105,7 +104,7 @@ impl Handle {
             Source::Discover | Source::Launch(_) => BrowserKind::Local,
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
         };
-        let status = Status { kind, connected: false, text: "not looked for yet".to_owned(), ours: false };
+        let status = Status { kind, text: "not looked for yet".to_owned() };
         let shared = Arc::new(Shared { feeds: RwLock::default(), status: ArcSwap::from_pointee(status) });
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));
@@ -154,11 +153,6 @@ impl Handle {
         outcome.unwrap_or_else(|_| {
             Err(CallError::BrowserGone { why: "the daemon is ending".to_owned(), retry_after_ms: 1000 })
         })
-    }
-
-    /// Starts to look for the browser now, so that the first call does not wait for it.
-    pub(crate) fn dial(&self) {
-        self.send(Command::Dial);
     }
 
     /// Lets go of the browser: dialogs answered, waiting targets resumed, a launched browser ended.

@@ -11,4 +11,4 @@ mod driver;
 mod handle;
 mod websocket;
 
-pub(crate) use handle::{Handle, Status, TaskFeed};
+pub(crate) use handle::{Handle, TaskFeed};

@@ -27,7 +27,7 @@ pub(crate) async fn serve(
     let listener = UnixListener::from_std(listener).map_err(ServeError)?;
     let tasks = Arc::new(Registry::new(defaults(&settings), settings.machine));
     let (stop, stopped) = watch::channel(false);
-    let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::default(), stopped));
+    let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::STANDARD, stopped));
     ready();
     tokio::select! {
         _ = asked_to_end => {}

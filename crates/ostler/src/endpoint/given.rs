@@ -81,7 +81,7 @@ mod tests {
         let port = serve(version("ws://10.0.0.1/devtools/browser/1")).await;
         let endpoint = ask(port, &machine(home.path())).await.expect("a browser");
         assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/1"));
-        assert_eq!((endpoint.kind.as_str(), endpoint.found_by.as_str()), ("cdp", "BU_CDP_URL"));
+        assert_eq!((endpoint.kind, endpoint.found_by.as_str()), (BrowserKind::Cdp, "BU_CDP_URL"));
     }
 
     #[tokio::test]

@@ -92,16 +92,6 @@ pub(crate) enum BrowserKind {
     Cdp,
 }
 
-impl BrowserKind {
-    /// Returns the contract's word for it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Cdp => "cdp",
-        }
-    }
-}
-
 /// Finds the browser that `source` describes.
 ///
 /// It ends within seconds, whatever is at the other end (a launch: within [`LaunchOptions::deadline`]), and may be

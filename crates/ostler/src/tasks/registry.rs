@@ -193,6 +193,18 @@ impl Registry {
         self.entry(&TaskId::default_task()).map_or(BrowserKind::Local, |entry| entry.handle.status().kind)
     }
 
+    /// Returns whether the daemon was given the browser at this URL, or the default task is in it.
+    pub(crate) fn drives(&self, url: &SecretUrl) -> bool {
+        let given = match &self.defaults.source {
+            Source::WebSocket(given) | Source::Http(given) => given.url == *url,
+            Source::Discover | Source::Launch(_) => false,
+        };
+        let state = self.state();
+        let entry = state.tasks.get(&TaskId::default_task());
+        let browser = entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
+        given || browser.is_some_and(|browser| browser.key == Key::Url(url.clone()))
+    }
+
     /// Returns a task's events.
     pub(crate) fn events(&self, task: &TaskId) -> Result<Arc<TaskEvents>, CallError> {
         Ok(self.entry(task)?.feed)

@@ -1,7 +1,7 @@
 //! A Chromium of the test's own, with a fresh profile, gone when dropped.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
@@ -45,7 +45,9 @@ impl Chromium {
             wait_until("Chromium tells its port", || read().is_some());
             browser.port = read().expect("just read");
         }
-        wait_until("Chromium answers on its port", || std::net::TcpStream::connect(("127.0.0.1", browser.port)).is_ok());
+        wait_until("Chromium answers on its port", || {
+            std::net::TcpStream::connect(("127.0.0.1", browser.port)).is_ok()
+        });
         browser
     }
 
@@ -63,7 +65,7 @@ impl Chromium {
         let request = format!("PUT /json/new?{url} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("a browser that reads");
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("a browser that answers");
+        BufReader::new(stream).read_line(&mut answer).expect("a browser that answers");
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 

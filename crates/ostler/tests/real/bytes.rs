@@ -8,7 +8,8 @@ use super::world::World;
 fn lone_surrogates_and_line_separators_pass_unchanged() {
     let mut world = World::with(&[]);
     let odd = r#""\ud800\u2028\u2029\\\"é🐴""#;
-    let inner = serde_json::to_string(&format!("({odd}).length + ':' + ({odd})")).unwrap().replace(r"\\ud800", r"\ud800");
+    let inner =
+        serde_json::to_string(&format!("({odd}).length + ':' + ({odd})")).unwrap().replace(r"\\ud800", r"\ud800");
     let request = format!(r#"{{"method":"Runtime.evaluate","params":{{"expression":{inner},"returnByValue":true}}}}"#);
     world.line.send_raw(request.as_bytes());
     let answer = world.line.receive_raw();
@@ -27,7 +28,11 @@ fn eighty_megabytes_pass_both_ways_and_a_hundred_are_refused() {
         "params": {"expression": format!("'{text}'"), "returnByValue": true}});
     world.line.send(&request);
     let answer = world.line.receive();
-    assert!(answer["result"]["result"]["value"].as_str() == Some(&text), "{}", answer.to_string().get(..300).unwrap_or(""));
+    assert!(
+        answer["result"]["result"]["value"].as_str() == Some(&text),
+        "{}",
+        answer.to_string().get(..300).unwrap_or("")
+    );
 
     let text = "x".repeat((99 << 20) - 512);
     let refused = world.line.ask(json!({"method": "Runtime.evaluate", "params": {"expression": text}}));

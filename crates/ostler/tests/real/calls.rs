@@ -22,7 +22,8 @@ fn the_older_harness_requests_answer_in_its_shapes() {
     assert!(browser["result"]["product"].is_string(), "Browser.* goes to the browser: {browser}");
 
     let target = world.line.cdp("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
-    let attached = world.line.cdp("Target.attachToTarget", json!({"targetId": target, "flatten": true}))["sessionId"].clone();
+    let attached =
+        world.line.cdp("Target.attachToTarget", json!({"targetId": target, "flatten": true}))["sessionId"].clone();
     let set = world.line.ask(json!({"meta": "set_session", "session_id": attached, "target_id": target}));
     assert!(set["session_id"].is_string(), "{set}");
     assert_eq!(world.line.ask(json!({"meta": "current_tab"}))["targetId"], target);

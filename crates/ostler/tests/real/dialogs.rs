@@ -48,7 +48,8 @@ fn a_dialog_in_another_process_blocks_only_that_process() {
             && state["frame_tree"]["children"][0]["url"].as_str().is_some_and(|url| url.ends_with("/in"))
     });
     let frame = state["frame_tree"]["children"][0]["frame_id"].clone();
-    let loaded = json!({"method": "Runtime.evaluate", "frame_id": frame, "params": {"expression": "document.readyState"}});
+    let loaded =
+        json!({"method": "Runtime.evaluate", "frame_id": frame, "params": {"expression": "document.readyState"}});
     wait_until("the frame is loaded", || world.line.ask(loaded.clone())["result"]["result"]["value"] == "complete");
 
     let answer = world.click(50, 50);
@@ -136,7 +137,10 @@ fn an_unanswered_dialog_is_dismissed_by_the_watchdog() {
 #[test]
 fn leaving_a_page_with_unsaved_work_asks_and_a_dismissal_stays() {
     let mut world = World::with(&[
-        ("/", "<body style='margin:0'><button style='width:200px;height:100px'>x</button><script>onbeforeunload = e => { e.preventDefault(); return 'stay' }</script>"),
+        (
+            "/",
+            "<body style='margin:0'><button style='width:200px;height:100px'>x</button><script>onbeforeunload = e => { e.preventDefault(); return 'stay' }</script>",
+        ),
         ("/next", "<p>next"),
     ]);
     world.go("/");

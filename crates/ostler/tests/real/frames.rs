@@ -7,7 +7,10 @@ use super::world::World;
 
 /// Three origins deep, with a same-process frame and a srcdoc beside.
 const NESTED: &[(&str, &str)] = &[
-    ("/", "<title>top</title><iframe src='{there}/middle'></iframe><iframe src='/same'></iframe><iframe srcdoc='<title>doc</title>'></iframe>"),
+    (
+        "/",
+        "<title>top</title><iframe src='{there}/middle'></iframe><iframe src='/same'></iframe><iframe srcdoc='<title>doc</title>'></iframe>",
+    ),
     ("/middle", "<title>middle</title><iframe src='{here}/inner'></iframe>"),
     ("/inner", "<title>inner</title>"),
     ("/same", "<title>same</title>"),
@@ -21,7 +24,7 @@ fn wait_for_tree(world: &mut World, paths: &[&str]) -> Vec<Value> {
     wanted.sort();
     wait_until(&format!("the frames are {paths:?}"), || {
         frames = world.line.state()["frame_tree"]["children"].as_array().cloned().unwrap_or_default();
-        let mut shown: Vec<_> = frames.iter().map(|frame| path_of(frame)).collect();
+        let mut shown: Vec<_> = frames.iter().map(path_of).collect();
         shown.sort();
         shown == wanted
     });

@@ -18,7 +18,10 @@ fn all_calls_in_flight_end_when_the_browser_is_killed_and_a_new_one_is_found_cle
             "params": {"expression": "new Promise(() => {})", "awaitPromise": true}}));
     }
     // All hundred were read and sent once an answer to a request behind them is here.
-    assert_eq!(many.ask(json!({"id": "last", "method": "Runtime.evaluate", "params": {"expression": "1"}}))["id"], "last");
+    assert_eq!(
+        many.ask(json!({"id": "last", "method": "Runtime.evaluate", "params": {"expression": "1"}}))["id"],
+        "last"
+    );
     let port = world.chromium.port();
     world.chromium.kill();
     let mut ended: Vec<Value> = (0..100).map(|_| many.receive()).collect();
@@ -34,7 +37,8 @@ fn all_calls_in_flight_end_when_the_browser_is_killed_and_a_new_one_is_found_cle
     assert!(world.line.state().get("frame_tree").is_none(), "absent, not empty");
 
     world.chromium = Chromium::start_on(port);
-    let evaluate = json!({"method": "Runtime.evaluate", "params": {"expression": "document.title", "returnByValue": true}});
+    let evaluate =
+        json!({"method": "Runtime.evaluate", "params": {"expression": "document.title", "returnByValue": true}});
     wait_until("the new browser is found", || world.line.ask(evaluate.clone()).get("result").is_some());
     let state = world.line.state();
     assert_eq!([&state["console"], &state["recent_dialogs"]], [&json!([]), &json!([])]);

@@ -7,7 +7,10 @@ use super::world::World;
 
 #[test]
 fn popups_of_a_tab_are_the_tasks_and_their_dialogs_are_seen() {
-    let mut world = World::with(&[("/", "<p>x"), ("/popup", "<title>popup</title><script>setTimeout(() => confirm('from the popup'), 0)</script>")]);
+    let mut world = World::with(&[
+        ("/", "<p>x"),
+        ("/popup", "<title>popup</title><script>setTimeout(() => confirm('from the popup'), 0)</script>"),
+    ]);
     world.go("/");
     for features in ["''", "'noopener'"] {
         let opens = format!("window.open('/popup', '_blank', {features}); 1");

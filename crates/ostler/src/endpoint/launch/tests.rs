@@ -109,7 +109,7 @@ async fn chromium_launches_answers_and_stops_without_a_trace() {
     let options = LaunchOptions { extra_flags: calm, ..options() };
 
     let endpoint = launch(&options, &machine).await.expect("Chromium is installed and starts");
-    assert_eq!(endpoint.kind.as_str(), "local");
+    assert_eq!(endpoint.kind, BrowserKind::Local);
     let url: ureq::http::Uri = endpoint.url.expose().parse().expect("a URL");
     let address = Address::local(url.port_u16().expect("a port"));
     let page = VersionPage::fetch(&address, Limits::default()).await.expect("it answers");

@@ -1,0 +1,230 @@
+//! Reads one request line.
+//!
+//! Only the fields that decide where a call goes are looked into; `params` stays the raw bytes it
+//! came as. A line of the hot path is read once, without a copy of anything but short names.
+
+use std::str::from_utf8;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ostler_core::{CallError, TaskId};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::depth;
+use crate::meta::value::{self, bad};
+use crate::tasks::{CallRequest, OnDialog};
+
+/// The longest `id`, in bytes as it stands on the line.
+const MAX_ID: usize = 1024;
+/// How much of a line that cannot be read is searched for its `id`.
+const ID_SEARCH: usize = 4096;
+
+const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+const MAX_TIMEOUT_MS: u64 = 3_600_000;
+
+/// One line, read.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// The request's `id` as raw JSON, to be echoed. A request with one does not wait for its turn.
+    pub(super) id: Option<Bytes>,
+    /// How long the line was.
+    pub(super) cost: usize,
+    /// What is asked for, or what is wrong with it.
+    pub(super) ask: Result<Ask, CallError>,
+}
+
+/// What a request asks for.
+#[derive(Debug)]
+pub(super) enum Ask {
+    /// A CDP call.
+    Call(CallRequest),
+    /// A request to the daemon itself: the whole line, whose fields differ from one to the next.
+    Meta(Bytes),
+}
+
+impl Request {
+    /// Reads a line.
+    pub(super) fn parse(line: &Bytes) -> Self {
+        let cost = line.len();
+        match parse(line) {
+            Ok((id, ask)) => Self { id, cost, ask },
+            Err(error) => Self { id: find_id(line), cost, ask: Err(error) },
+        }
+    }
+
+    /// Returns the refusal of a line that was cut off at `limit`, from how it begins.
+    pub(super) fn too_long(start: &[u8], limit: usize) -> Self {
+        let why = format!("is longer than the {} that a request may have", Size(limit));
+        Self { id: find_id(start), cost: 0, ask: Err(bad("line", why)) }
+    }
+}
+
+/// A request's fields, as far as the way of a call depends on them. Others are ignored.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "even_null")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    frame_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    target_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    task: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timeout_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    on_dialog: Option<&'a RawValue>,
+}
+
+/// Keeps `"id": null`, which is an id, apart from no `id` at all. In all other fields they are the same.
+fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+type Parsed = (Option<Bytes>, Result<Ask, CallError>);
+
+/// Returns the `id` and what is asked for; the outer error is that of a line that is no request at all.
+fn parse(line: &Bytes) -> Result<Parsed, CallError> {
+    let text =
+        from_utf8(line).map_err(|error| bad("line", format!("is not UTF-8: byte {} is wrong", error.valid_up_to())))?;
+    // A struct may also be written as an array in serde's eyes; not in ours.
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(bad("line", "must be one JSON object"));
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(text)
+        .map_err(|error| bad("line", format!("is no JSON object that ostler can read: {error}")))?;
+    Ok(match envelope.id.map(checked_id).transpose() {
+        Ok(id) => (id, ask(line, &envelope)),
+        Err(error) => (None, Err(error)),
+    })
+}
+
+fn ask(line: &Bytes, envelope: &Envelope<'_>) -> Result<Ask, CallError> {
+    match (envelope.method, envelope.meta) {
+        (Some(method), None) => call(line, envelope, method).map(Ask::Call),
+        (None, Some(_)) => Ok(Ask::Meta(line.clone())),
+        (Some(_), Some(_)) => Err(bad("method", "cannot stand beside `meta`: a request has one of the two")),
+        (None, None) => Err(bad("method", "is missing: a request has a CDP `method`, or a `meta` name")),
+    }
+}
+
+fn call(line: &Bytes, envelope: &Envelope<'_>, method: &RawValue) -> Result<CallRequest, CallError> {
+    Ok(CallRequest {
+        task: envelope.task.map_or_else(|| Ok(TaskId::default_task()), |raw| value::task("task", raw))?,
+        session_id: named("session_id", envelope.session_id)?,
+        frame_id: named("frame_id", envelope.frame_id)?,
+        target_id: named("target_id", envelope.target_id)?,
+        method: value::text("method", method)?.into_owned(),
+        params: envelope.params.map(|raw| params(line, raw)).transpose()?,
+        timeout: timeout(envelope.timeout_ms)?,
+        on_dialog: on_dialog(envelope.on_dialog)?,
+    })
+}
+
+fn named<I: for<'t> From<&'t str>>(field: &'static str, raw: Option<&RawValue>) -> Result<Option<I>, CallError> {
+    raw.map(|raw| value::text(field, raw).map(|text| I::from(&*text))).transpose()
+}
+
+fn params(line: &Bytes, raw: &RawValue) -> Result<Bytes, CallError> {
+    let json = raw.get().as_bytes();
+    if !json.starts_with(b"{") {
+        return Err(bad("params", "must be a JSON object"));
+    }
+    if !depth::is_within_limit(json) {
+        let why = format!("is nested deeper than the {} levels that Chromium takes", depth::MAX_DEPTH);
+        return Err(bad("params", why));
+    }
+    Ok(line.slice_ref(json))
+}
+
+fn timeout(raw: Option<&RawValue>) -> Result<Duration, CallError> {
+    let millis = raw.map(|raw| value::whole_number("timeout_ms", raw, 1..=MAX_TIMEOUT_MS)).transpose()?;
+    Ok(Duration::from_millis(millis.unwrap_or(DEFAULT_TIMEOUT_MS)))
+}
+
+fn on_dialog(raw: Option<&RawValue>) -> Result<OnDialog, CallError> {
+    match raw.map(RawValue::get) {
+        None | Some(r#""return""#) => Ok(OnDialog::Return),
+        Some(r#""wait""#) => Ok(OnDialog::Wait),
+        Some(_) => Err(bad("on_dialog", "must be \"return\" or \"wait\"")),
+    }
+}
+
+/// Returns an `id` as a copy of its own, so that it does not keep a large line in memory.
+fn checked_id(raw: &RawValue) -> Result<Bytes, CallError> {
+    let json = raw.get().as_bytes();
+    if matches!(json.first(), Some(b'{' | b'[')) {
+        return Err(bad("id", "must be a string, a number, true, false or null"));
+    }
+    if json.len() > MAX_ID {
+        return Err(bad("id", format!("must be at most {MAX_ID} bytes long")));
+    }
+    Ok(Bytes::copy_from_slice(json))
+}
+
+/// Returns the `id` of a line that cannot be read, if it stands before what is wrong and cannot be
+/// mistaken: there is one, at the top level, whole, and what follows it is still an object.
+fn find_id(line: &[u8]) -> Option<Bytes> {
+    let start = &line[..line.len().min(ID_SEARCH)];
+    let readable = match from_utf8(start) {
+        Ok(text) => text,
+        Err(error) => from_utf8(&start[..error.valid_up_to()]).expect("checked up to there"),
+    };
+    let mut found = None;
+    // It fails at what is wrong with the line; what was found until then counts.
+    let mut json = serde_json::Deserializer::from_str(readable);
+    let _ = json.deserialize_map(IdFinder { found: &mut found });
+    found
+}
+
+struct IdFinder<'f> {
+    found: &'f mut Option<Bytes>,
+}
+
+impl<'de> Visitor<'de> for IdFinder<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut seen: Option<Option<Bytes>> = None;
+        while let Some(key) = map.next_key::<String>()? {
+            // Only now is it certain that the value before this key was whole.
+            *self.found = seen.clone().flatten();
+            if key != "id" {
+                map.next_value::<IgnoredAny>()?;
+            } else if seen.is_some() {
+                *self.found = None;
+                return Ok(());
+            } else {
+                seen = Some(checked_id(map.next_value()?).ok());
+            }
+        }
+        *self.found = seen.flatten();
+        Ok(())
+    }
+}
+
+/// A number of bytes in words.
+struct Size(usize);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => write!(f, "{} MiB", bytes >> 20),
+            bytes => write!(f, "{bytes} bytes"),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `connect`: starts a task on a browser, or binds it to another one.
+//!
+//! `cdp_url` names the browser, `launch` starts one of our own, and neither means the browser that
+//! the environment and the configuration name. A URL often carries a token: no error repeats it.
+
+use ostler_core::CallError;
+use ostler_core::view::DialogPolicy;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::value::{self, bad};
+use super::{Answer, Fields, TaskLayer, reply};
+use crate::endpoint::LaunchOptions;
+use crate::secret::SecretUrl;
+use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
+
+/// The longest that a dialog may wait for its answer: a day.
+const MAX_DIALOG_TIMEOUT_S: f64 = 86_400.0;
+
+const SCHEMES: [&str; 4] = ["ws://", "wss://", "http://", "https://"];
+
+/// The reply of `connect` and `disconnect`.
+#[derive(Serialize)]
+pub(super) struct Bound {
+    pub(super) ok: bool,
+    pub(super) task: TaskSummary,
+}
+
+pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answer<T> {
+    let request = ConnectRequest {
+        task: fields.task()?,
+        target: target(fields)?,
+        dialog_policy: fields.raw("dialog_policy").map(dialog_policy).transpose()?,
+        dialog_timeout_s: fields.raw("dialog_timeout_s").map(dialog_timeout).transpose()?,
+    };
+    let task = tasks.connect(request).await?;
+    Ok(reply(&Bound { ok: true, task }))
+}
+
+fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
+    match (fields.text("cdp_url")?, fields.raw("launch")) {
+        (Some(_), Some(_)) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
+        (Some(url), None) if is_endpoint(&url) => Ok(ConnectTarget::Url(SecretUrl::new(url.into_owned()))),
+        (Some(_), None) => Err(bad("cdp_url", "must be a ws://, wss://, http:// or https:// URL")),
+        (None, Some(options)) => Ok(ConnectTarget::Launch(launch_options(options)?)),
+        (None, None) => Ok(ConnectTarget::Default),
+    }
+}
+
+/// Returns whether a URL has a scheme that leads to a browser, and something behind it.
+fn is_endpoint(url: &str) -> bool {
+    SCHEMES.iter().any(|scheme| {
+        url.split_at_checked(scheme.len())
+            .is_some_and(|(start, rest)| start.eq_ignore_ascii_case(scheme) && !rest.is_empty())
+    })
+}
+
+fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
+    let options = Fields::parse_inner("launch", raw)?;
+    let executable = options.raw("executable").map(|raw| value::text("launch.executable", raw)).transpose()?;
+    Ok(LaunchOptions {
+        executable: executable.map(|path| path.into_owned().into()),
+        headed: options.raw("headed").map_or(Ok(false), |raw| value::flag("launch.headed", raw))?,
+        extra_flags: options.raw("flags").map_or(Ok(Vec::new()), |raw| value::texts("launch.flags", raw))?,
+        ..LaunchOptions::default()
+    })
+}
+
+fn dialog_policy(raw: &RawValue) -> Result<DialogPolicy, CallError> {
+    serde_json::from_str(raw.get())
+        .map_err(|_| bad("dialog_policy", "must be \"must_respond\", \"auto_dismiss\" or \"auto_accept\""))
+}
+
+fn dialog_timeout(raw: &RawValue) -> Result<f64, CallError> {
+    serde_json::from_str(raw.get())
+        .ok()
+        .filter(|seconds| *seconds > 0.0 && *seconds <= MAX_DIALOG_TIMEOUT_S)
+        .ok_or_else(|| {
+            bad("dialog_timeout_s", format!("must be a number of seconds above 0, at most {MAX_DIALOG_TIMEOUT_S}"))
+        })
+}

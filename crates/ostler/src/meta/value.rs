@@ -1,0 +1,72 @@
+//! Reads one JSON value of a request, and names its field when it is not what it should be.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use memchr::memchr;
+use ostler_core::{CallError, TaskId};
+use serde_json::value::RawValue;
+
+/// How much of a client's own text an error shows.
+const SHOWN: usize = 64;
+
+/// Returns the error for a field that is not what it should be.
+pub(crate) fn bad(field: &'static str, why: impl Into<String>) -> CallError {
+    CallError::BadRequest { field, why: why.into() }
+}
+
+/// Returns as much of a client's text as an error should repeat.
+pub(crate) fn shown(text: &str) -> &str {
+    text.char_indices().nth(SHOWN).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Returns a text that is not empty. It is borrowed from the line unless it holds escapes.
+pub(crate) fn text<'a>(field: &'static str, raw: &'a RawValue) -> Result<Cow<'a, str>, CallError> {
+    let json = raw.get();
+    let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return Err(bad(field, "must be a string"));
+    };
+    if inner.is_empty() {
+        return Err(bad(field, "must not be empty; leave it out instead"));
+    }
+    if memchr(b'\\', inner.as_bytes()).is_none() {
+        return Ok(Cow::Borrowed(inner));
+    }
+    // Only a lone surrogate can stop this: the value is valid JSON already.
+    serde_json::from_str(json).map(Cow::Owned).map_err(|_| bad(field, "holds half of a surrogate pair"))
+}
+
+/// Returns a list of texts.
+pub(crate) fn texts(field: &'static str, raw: &RawValue) -> Result<Vec<String>, CallError> {
+    serde_json::from_str(raw.get()).map_err(|_| bad(field, "must be an array of strings"))
+}
+
+/// Returns a flag.
+pub(crate) fn flag(field: &'static str, raw: &RawValue) -> Result<bool, CallError> {
+    serde_json::from_str(raw.get()).map_err(|_| bad(field, "must be true or false"))
+}
+
+/// Returns a whole number within a range.
+pub(crate) fn whole_number(
+    field: &'static str,
+    raw: &RawValue,
+    allowed: RangeInclusive<u64>,
+) -> Result<u64, CallError> {
+    serde_json::from_str(raw.get())
+        .ok()
+        .filter(|number| allowed.contains(number))
+        .ok_or_else(|| bad(field, format!("must be a whole number from {} to {}", allowed.start(), allowed.end())))
+}
+
+/// Returns the name of a task.
+pub(crate) fn task(field: &'static str, raw: &RawValue) -> Result<TaskId, CallError> {
+    let name = text(field, raw)?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    if name.len() > TaskId::MAX_LEN || !name.bytes().all(allowed) {
+        return Err(bad(
+            field,
+            format!("must be 1 to {} characters out of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`", TaskId::MAX_LEN),
+        ));
+    }
+    Ok(TaskId::from(&*name))
+}
