@@ -20,6 +20,9 @@ use crate::view::ConsoleEntry;
 const HOLD: Duration = Duration::from_secs(2);
 /// How long a page may be silent after it was attached before we ask why (fact A10).
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long we listen for a silent page's first answer. It is the only sign that the page is free
+/// again, so in effect for as long as it may be blocked.
+const UNTIL_FREE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Makes a session attach the frames and workers below it, held until they are set up. Service
 /// workers are left out: one comes once for each page otherwise (fact C2).
@@ -119,7 +122,7 @@ impl Supervisor {
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.awaiting = 3;
-        self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
+        self.send(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", Some(b"{}"), UNTIL_FREE);
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
@@ -191,33 +194,37 @@ impl Supervisor {
     }
 
     pub(super) fn on_attach_answered(&mut self, target: &TargetId, end: End) {
-        let attached = match &end {
-            End::Answer(Ok(result)) => str::from_utf8(result).ok().and_then(wire::read::<wire::NamesSession>),
-            _ => None,
+        let wanted = self.tabs.get(target).is_some_and(|tab| tab.session.is_none());
+        let result = match end {
+            End::Answer(result) => result.ok(),
+            // No answer is no news of the tab. A lost connection attaches again when it is back.
+            End::Failed(_) if wanted && matches!(self.link, super::Link::Ready) => return self.attach(target),
+            End::Failed(_) => return,
         };
-        match attached {
-            Some(attached) if self.tabs.get(target).is_some_and(|tab| tab.session.is_none()) => {
-                self.supervise(&attached.session_id, target);
-            }
-            Some(_) => {}
-            None => {
+        let attached = result.as_deref().and_then(|raw| str::from_utf8(raw).ok());
+        match attached.and_then(wire::read::<wire::NamesSession>) {
+            Some(attached) if wanted => self.supervise(&attached.session_id, target),
+            // Given up meanwhile, or attached in another way: this session would hold it for nobody.
+            Some(attached) => self.let_go(&attached.session_id),
+            None if wanted => {
                 // The tab is gone: whoever waited for it goes to the task's next one.
                 self.targets.retain(|info| info.target_id != *target);
-                let queue = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.queue)).unwrap_or_default();
                 self.forget_tab(target, "the tab was closed");
-                for request in queue {
-                    self.on_request(request);
-                }
             }
+            None => {}
         }
     }
 
     pub(super) fn on_release_answered(&mut self, end: End) {
         let End::Answer(Ok(result)) = end else { return };
         let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
-        // Back to back, and in this order: detached before it is resumed it would hang for good (fact E3).
-        let session = attached.session_id;
-        self.send_own(Purpose::Ignored, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        self.let_go(&attached.session_id);
+    }
+
+    /// Resumes a target and detaches from it: back to back, and in this order, since a target that is
+    /// detached before it is resumed hangs for good (fact E3).
+    pub(super) fn let_go(&mut self, session: &SessionId) {
+        self.send_own(Purpose::Ignored, Some(session), "Runtime.runIfWaitingForDebugger", "{}");
         let params = object(&[("sessionId", session.as_str())]);
         self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
     }
@@ -295,7 +302,7 @@ impl Supervisor {
         }
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         if session.kind == Kind::Iframe && session.supervised {
-            self.close_dialogs_of_session(&target, &session_id);
+            self.on_frame_session_gone(&target, &session_id);
         }
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         if tab.session.as_ref() == Some(&session_id) {
@@ -517,11 +524,20 @@ impl Supervisor {
         let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
-        self.close_dialogs_of_frames(&target, &gone);
-        self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        if is_top {
+            self.close_dialogs_of_old_document(&target);
+        } else {
+            self.close_dialogs_of_frames(&target, &gone);
+            self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        }
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {
-                session.isolate = None;
+                // Perhaps in another process now, and certainly in one that runs.
+                (session.isolate, session.crashed) = (None, false);
+            }
+            if let Some(tab) = self.tabs.get_mut(&target).filter(|_| is_top) {
+                tab.crashed = false;
+                self.touch(&target, Dirty::TABS);
             }
             self.ask_isolate(id);
         }

@@ -23,6 +23,8 @@ mod publish;
 mod routing;
 mod sessions;
 mod tasks;
+#[cfg(test)]
+mod tests;
 pub(crate) mod timers;
 mod wire;
 
@@ -111,7 +113,6 @@ pub struct Supervisor {
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     effects: VecDeque<Effect>,
-    leaving: bool,
 }
 
 impl Default for Supervisor {
@@ -136,7 +137,6 @@ impl Supervisor {
             targets: Vec::new(),
             waiting: Vec::new(),
             effects: VecDeque::new(),
-            leaving: false,
         }
     }
 
