@@ -81,10 +81,7 @@ impl Supervisor {
     /// opening a tab, or the default one.
     fn owner_of_new_tab(&self, info: &wire::TargetInfo) -> Option<TaskId> {
         let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
-        opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| {
-            let default = TaskId::default_task();
-            if self.tasks.contains_key(&default) { Some(default) } else { self.tasks.keys().next().cloned() }
-        })
+        opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| self.fallback_task())
     }
 
     fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {

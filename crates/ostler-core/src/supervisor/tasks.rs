@@ -114,6 +114,12 @@ impl Supervisor {
         self.effects.push_back(Effect::Retire(id.clone()));
     }
 
+    /// Returns the task that gets what no other has: the default one, else the first.
+    pub(super) fn fallback_task(&self) -> Option<TaskId> {
+        let default = self.tasks.get_key_value(&TaskId::default_task()).or_else(|| self.tasks.first_key_value());
+        default.map(|(id, _)| id.clone())
+    }
+
     pub(super) fn task_names(&self) -> Vec<String> {
         self.tasks.keys().map(ToString::to_string).collect()
     }
