@@ -21,6 +21,9 @@ use crate::view::ConsoleEntry;
 const HOLD: Duration = Duration::from_secs(2);
 /// How long a page may be silent after it was attached before we ask why (fact A10).
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long we listen for a silent page's first answer. It is the only sign that the page is free
+/// again, so in effect for as long as it may be blocked.
+const UNTIL_FREE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Makes a session attach the frames and workers below it, held until they are set up. Service
 /// workers are left out: one comes once for each page otherwise (fact C2).
@@ -97,10 +100,7 @@ impl Supervisor {
     /// opening a tab, or the default one.
     fn owner_of_new_tab(&self, info: &wire::TargetInfo) -> Option<TaskId> {
         let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
-        opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| {
-            let default = TaskId::default_task();
-            if self.tasks.contains_key(&default) { Some(default) } else { self.tasks.keys().next().cloned() }
-        })
+        opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| self.fallback_task())
     }
 
     fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {
@@ -122,12 +122,11 @@ impl Supervisor {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.tab = Some(target.clone());
         tab.session = Some(id.clone());
-        tab.phase = if session.held { Phase::Held } else { Phase::Ready };
+        tab.phase = Phase::SettingUp;
         tab.crashed = false;
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
         self.set_up(id);
-        self.flush_if_ready(target);
     }
 
     /// Sends a session's set-up, all at once. A held target is resumed when the commands that must
@@ -137,15 +136,16 @@ impl Supervisor {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
-        session.awaiting = 3;
-        self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
+        session.awaiting = if is_page { 4 } else { 3 };
+        self.send(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", Some(b"{}"), UNTIL_FREE);
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
         if is_page {
             self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
             let enabled = r#"{"enabled":true}"#;
-            self.send_own(Purpose::Ignored, Some(id), "Emulation.setFocusEmulationEnabled", enabled);
+            // A navigation that overtakes this one's answer can crash the renderer (fact F2).
+            self.send_own(Purpose::SetUp(id.clone()), Some(id), "Emulation.setFocusEmulationEnabled", enabled);
         }
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
@@ -176,29 +176,43 @@ impl Supervisor {
     pub(super) fn on_set_up_answered(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.awaiting = session.awaiting.saturating_sub(1);
-        if session.awaiting == 0 && session.held {
+        if session.awaiting > 0 {
+            return;
+        }
+        if session.held {
             self.resume(id);
         }
+        self.let_calls_through(id);
+    }
+
+    /// A held target has waited for its set-up long enough (facts C8, C12).
+    pub(super) fn on_resume_due(&mut self, id: &SessionId) {
+        self.resume(id);
+        self.let_calls_through(id);
+    }
+
+    fn let_calls_through(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let Some(target) = session.tab.clone().filter(|_| session.kind == Kind::Page && session.supervised) else {
+            return;
+        };
+        if let Some(tab) = self.tabs.get_mut(&target)
+            && tab.phase == Phase::SettingUp
+        {
+            tab.phase = Phase::Ready;
+            self.touch(&target, Dirty::TABS);
+        }
+        self.flush_if_ready(&target);
     }
 
     /// Lets a held target run. Sent on sessions that are not held it does nothing.
     pub(super) fn resume(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.held = false;
-        let tab = session.tab.clone().filter(|_| session.kind == Kind::Page && session.supervised);
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
         }
         self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
-        if let Some(target) = tab {
-            if let Some(tab) = self.tabs.get_mut(&target)
-                && tab.phase == Phase::Held
-            {
-                tab.phase = Phase::Ready;
-                self.touch(&target, Dirty::TABS);
-            }
-            self.flush_if_ready(&target);
-        }
     }
 
     /// Lets the requests go on that waited for this tab.
@@ -210,24 +224,24 @@ impl Supervisor {
     }
 
     pub(super) fn on_attach_answered(&mut self, target: &TargetId, end: End) {
-        let attached = match &end {
-            End::Answer(Ok(result)) => str::from_utf8(result).ok().and_then(wire::read::<wire::NamesSession>),
-            _ => None,
+        let wanted = self.tabs.get(target).is_some_and(|tab| tab.session.is_none());
+        let result = match end {
+            End::Answer(result) => result.ok(),
+            // No answer is no news of the tab. A lost connection attaches again when it is back.
+            End::Failed(_) if wanted && matches!(self.link, super::Link::Ready) => return self.attach(target),
+            End::Failed(_) => return,
         };
-        match attached {
-            Some(attached) if self.tabs.get(target).is_some_and(|tab| tab.session.is_none()) => {
-                self.supervise(&attached.session_id, target);
-            }
-            Some(_) => {}
-            None => {
+        let attached = result.as_deref().and_then(|raw| str::from_utf8(raw).ok());
+        match attached.and_then(wire::read::<wire::NamesSession>) {
+            Some(attached) if wanted => self.supervise(&attached.session_id, target),
+            // Given up meanwhile, or attached in another way: this session would hold it for nobody.
+            Some(attached) => self.let_go(&attached.session_id),
+            None if wanted => {
                 // The tab is gone: whoever waited for it goes to the task's next one.
                 self.targets.retain(|info| info.target_id != *target);
-                let queue = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.queue)).unwrap_or_default();
                 self.forget_tab(target, "the tab was closed");
-                for request in queue {
-                    self.on_request(request);
-                }
             }
+            None => {}
         }
     }
 
@@ -317,7 +331,7 @@ impl Supervisor {
         }
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         if session.kind == Kind::Iframe && session.supervised {
-            self.close_dialogs_of_session(&target, &session_id);
+            self.on_frame_session_gone(&target, &session_id);
         }
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         if tab.session.as_ref() == Some(&session_id) {
@@ -442,18 +456,19 @@ impl Supervisor {
         let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
         if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
             self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
+        } else {
+            self.let_calls_through(id);
         }
     }
 
     /// The browser's side of the page answers. If its renderer still does not, something blocks it.
     pub(super) fn on_silence_answered(&mut self, id: &SessionId, answered: bool) {
         let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
-        if !answered || !self.calls.any(|flight| enabling(&flight.purpose)) {
-            return;
-        }
-        if let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
+        let silent = answered && self.calls.any(|flight| enabling(&flight.purpose));
+        if silent && let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
             self.report_blocked(&target, id);
         }
+        self.let_calls_through(id);
     }
 
     // --- crash ---
@@ -539,11 +554,20 @@ impl Supervisor {
         let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
-        self.close_dialogs_of_frames(&target, &gone);
-        self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        if is_top {
+            self.close_dialogs_of_old_document(&target);
+        } else {
+            self.close_dialogs_of_frames(&target, &gone);
+            self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        }
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {
-                session.isolate = None;
+                // Perhaps in another process now, and certainly in one that runs.
+                (session.isolate, session.crashed) = (None, false);
+            }
+            if let Some(tab) = self.tabs.get_mut(&target).filter(|_| is_top) {
+                tab.crashed = false;
+                self.touch(&target, Dirty::TABS);
             }
             self.ask_isolate(id);
         }

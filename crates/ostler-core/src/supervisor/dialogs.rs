@@ -29,8 +29,12 @@ const ANSWER: Duration = Duration::from_secs(3);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
+/// When the watchdog looks again after its own answer did not go through.
+const WATCH_AGAIN: Duration = Duration::from_secs(10);
 /// How long a reload may take to replace the document before the tab is set up again all the same.
 const REARM: Duration = Duration::from_secs(5);
+
+const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
 
 /// One open dialog.
 #[derive(Debug)]
@@ -53,6 +57,18 @@ struct Answer {
     params: String,
     by: AnsweredBy,
     tries: u32,
+    /// Whether the browser owes a reply to it; otherwise it waits to be sent again.
+    on_its_way: bool,
+}
+
+impl Answer {
+    /// Returns the client that waits for an answer of which no reply will tell any more.
+    fn waits_to_be_sent_again(&self) -> Option<Waiter> {
+        match self.by {
+            AnsweredBy::Agent(waiter) if !self.on_its_way => Some(waiter),
+            _ => None,
+        }
+    }
 }
 
 /// Who answered, and who waits to hear that it is done.
@@ -86,6 +102,10 @@ impl Supervisor {
         let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
         let Some(target) = session.tab.clone() else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
+        if tab.phase == Phase::Recovering {
+            // Told before the tab was disarmed. The reload ends it, and an answer would end the browser (A25).
+            return;
+        }
         let Some(task) = self.tasks.get_mut(&tab.task) else { return };
         let owner = tab.frames.as_ref().and_then(|frames| frames.session_of(&opening.frame_id)).unwrap_or(id).clone();
         let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
@@ -248,11 +268,11 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
         let Some(at) = tab.dialogs.iter().position(|dialog| dialog.view.frame_id == closed.frame_id) else { return };
         let dialog = tab.dialogs.remove(at);
-        if dialog.answer.is_none() {
-            // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
-            for lost in &mut tab.dialogs[at..] {
-                Arc::make_mut(&mut lost.view).answerable = false;
-            }
+        // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
+        for lost in &mut tab.dialogs[at..] {
+            Arc::make_mut(&mut lost.view).answerable = false;
+        }
+        if dialog.answer.as_ref().is_none_or(|answer| !answer.on_its_way) {
             self.record_closed(&target, dialog, ClosedBy::Remote);
         } else {
             // Whose answer it was, the reply to ours will tell.
@@ -333,14 +353,14 @@ impl Supervisor {
             Some(text) => format!(r#"{{"accept":{accept},"promptText":{text}}}"#),
             None => format!(r#"{{"accept":{accept}}}"#),
         };
-        dialog.answer = Some(Answer { params, by, tries: 0 });
+        dialog.answer = Some(Answer { params, by, tries: 0, on_its_way: false });
         self.send_answer(target, number);
     }
 
     fn send_answer(&mut self, target: &TargetId, number: DialogId) {
         let Some(dialog) = self.dialog_mut(target, number) else { return };
         let Some(answer) = &mut dialog.answer else { return };
-        answer.tries += 1;
+        (answer.tries, answer.on_its_way) = (answer.tries + 1, true);
         let (params, by, session) = (answer.params.clone(), answer.by, dialog.view.session_id.clone());
         let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by };
         let method = "Page.handleJavaScriptDialog";
@@ -355,8 +375,10 @@ impl Supervisor {
         let outcome = match end {
             End::Answer(Ok(_)) => match self.take_dialog(target, number) {
                 Some(dialog) => Ok(self.record_closed(target, dialog, by.into())),
-                // Its tab went away in the same moment: the answer was given all the same.
-                None => Err(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
+                // What the answer set off, such as leaving the page, was told before the answer's own reply.
+                None => self
+                    .correct_closed(target, number, by.into())
+                    .ok_or(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
             },
             End::Answer(Err(error)) if error.message.contains("Not attached to an active page") => {
                 let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
@@ -364,23 +386,38 @@ impl Supervisor {
                     let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
                     if let Some(dialog) = self.dialog_mut(target, number) {
                         dialog.timers.push(timer);
+                        if let Some(answer) = &mut dialog.answer {
+                            answer.on_its_way = false;
+                        }
                     }
                     return;
                 }
-                self.give_up_answer(target, number);
+                self.give_up_answer(target, number, ClosedBy::Remote);
                 Err(CallError::Cdp { code: error.code, message: error.message })
             }
-            // "No dialog is showing": somebody else was quicker (fact A13).
-            End::Answer(Err(_)) => {
-                if let Some(dialog) = self.take_dialog(target, number) {
-                    self.record_closed(target, dialog, ClosedBy::Remote);
+            End::Answer(Err(error)) if error.message.contains("No dialog is showing") => {
+                match self.dialog(target, number).filter(|dialog| !dialog.view.answerable) {
+                    // It took another one's place: the page is blocked by it all the same (fact A26).
+                    Some(dialog) => {
+                        let dialog = Arc::clone(&dialog.view);
+                        self.give_up_answer(target, number, ClosedBy::Remote);
+                        Err(CallError::DialogOpen { dialog, sent: false })
+                    }
+                    // Somebody else was quicker (fact A13).
+                    None => {
+                        if let Some(dialog) = self.take_dialog(target, number) {
+                            self.record_closed(target, dialog, ClosedBy::Remote);
+                        }
+                        Err(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) })
+                    }
                 }
-                Err(CallError::NoDialog {
-                    why: Some("the dialog was closed by someone else before the answer arrived"),
-                })
+            }
+            End::Answer(Err(error)) => {
+                self.give_up_answer(target, number, ClosedBy::Remote);
+                Err(CallError::Cdp { code: error.code, message: error.message })
             }
             End::Failed(error) => {
-                self.give_up_answer(target, number);
+                self.give_up_answer(target, number, by.into());
                 Err(error)
             }
         };
@@ -389,12 +426,23 @@ impl Supervisor {
         }
     }
 
-    /// The answer did not go through: the dialog is open as before, and blocks what it blocks.
-    fn give_up_answer(&mut self, target: &TargetId, number: DialogId) {
-        if let Some(dialog) = self.dialog_mut(target, number) {
-            dialog.answer = None;
-            self.block(target, number);
+    /// The answer did not go through: the dialog is open as before, and blocks what it blocks. One that
+    /// was told to be closed meanwhile is closed, by `closed_by` as far as we can tell.
+    fn give_up_answer(&mut self, target: &TargetId, number: DialogId, closed_by: ClosedBy) {
+        let Some(dialog) = self.dialog_mut(target, number) else {
+            if let Some(dialog) = self.take_dialog(target, number) {
+                self.record_closed(target, dialog, closed_by);
+            }
+            return;
+        };
+        let answer = dialog.answer.take();
+        if answer.is_some_and(|answer| answer.by == AnsweredBy::Watchdog) {
+            let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
+            if let Some(dialog) = self.dialog_mut(target, number) {
+                dialog.timers.push(timer);
+            }
         }
+        self.block(target, number);
     }
 
     pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
@@ -410,7 +458,7 @@ impl Supervisor {
     pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
         let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
         if let Some(dialog) = open.filter(|dialog| dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1 });
+            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, on_its_way: true });
         }
     }
 
@@ -419,13 +467,10 @@ impl Supervisor {
         let raw = |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|answer| answer.by == AnsweredBy::RawCall);
         let number = tab.dialogs.iter().chain(&tab.closing).find(|dialog| raw(dialog)).map(|dialog| dialog.view.id);
         let Some(number) = number else { return };
-        let closed = tab.closing.iter().any(|dialog| dialog.view.id == number);
-        if accepted || closed {
-            if let Some(dialog) = self.take_dialog(target, number) {
-                self.record_closed(target, dialog, if accepted { ClosedBy::Agent } else { ClosedBy::Remote });
-            }
-        } else {
-            self.give_up_answer(target, number);
+        if !accepted {
+            self.give_up_answer(target, number, ClosedBy::Remote);
+        } else if let Some(dialog) = self.take_dialog(target, number) {
+            self.record_closed(target, dialog, ClosedBy::Agent);
         }
     }
 
@@ -440,7 +485,7 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         let mut roots = Vec::new();
         for dialog in tab.dialogs.iter_mut().filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::Leaving, tries: 1 });
+            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::Leaving, tries: 1, on_its_way: true });
             roots.push(dialog.view.session_id.clone());
         }
         for root in roots {
@@ -456,6 +501,14 @@ impl Supervisor {
 
     pub(super) fn close_dialogs_of_frames(&mut self, target: &TargetId, frames: &[FrameId]) {
         self.close_where(target, |dialog| frames.contains(&dialog.view.frame_id));
+    }
+
+    /// The tab's document was replaced: none of its dialogs is left, whichever frame they were of (fact A23).
+    pub(super) fn close_dialogs_of_old_document(&mut self, target: &TargetId) {
+        let Some(frames) = self.tabs.get(target).and_then(|tab| tab.frames.as_ref()) else { return };
+        let mut kept: HashSet<FrameId> = frames.ids().into_iter().collect();
+        kept.remove(frames.top());
+        self.close_where(target, |dialog| !kept.contains(&dialog.view.frame_id));
     }
 
     pub(super) fn close_dialogs_of_session(&mut self, target: &TargetId, session: &SessionId) {
@@ -484,9 +537,16 @@ impl Supervisor {
     /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
     pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        let mut waiters = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
-            dialog.answer = None;
+            waiters.extend(dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again));
+        }
+        for waiter in waiters {
+            self.finish(
+                waiter,
+                Err(CallError::NoDialog { why: Some("the connection was lost before the answer got through") }),
+            );
         }
         self.touch(target, Dirty::DIALOGS);
     }
@@ -531,17 +591,23 @@ impl Supervisor {
     // --- a frame that goes away under its open dialog (fact A25) ---
 
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
-        let Some(tab) = self.tabs.get(target) else { return };
-        let orphaned = |dialog: &Dialog| gone.contains(&dialog.view.frame_id);
+        self.recover_from(target, |dialog| gone.contains(&dialog.view.frame_id));
+    }
+
+    /// An OOPIF's target is gone; that it was removed may be told before or after (fact C16).
+    pub(super) fn on_frame_session_gone(&mut self, target: &TargetId, session: &SessionId) {
+        self.recover_from(target, |dialog| dialog.owner == *session);
+    }
+
+    fn recover_from(&mut self, target: &TargetId, orphaned: impl Fn(&Dialog) -> bool) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
         if !tab.dialogs.iter().any(orphaned) {
             return;
         }
         // From here until the tab is disarmed, an answer, a navigation, a reload or a close ends the
         // whole browser, and so does the page's own `location=`: act at once.
-        self.close_dialogs_of_frames(target, gone);
-        if let Some(tab) = self.tabs.get_mut(target) {
-            tab.phase = Phase::Recovering;
-        }
+        tab.phase = Phase::Recovering;
+        self.close_all_dialogs(target);
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
         });
@@ -596,9 +662,22 @@ impl Supervisor {
         tab.dialogs.extract_if(.., found).next().or_else(|| tab.closing.extract_if(.., found).next())
     }
 
+    /// Sets right who closed a dialog that was recorded before that was known.
+    fn correct_closed(&mut self, target: &TargetId, number: DialogId, by: ClosedBy) -> Option<ClosedDialogView> {
+        let task = self.tabs.get(target)?.task.clone();
+        let task = self.tasks.get_mut(&task)?;
+        let closed = task.recent.iter_mut().find(|closed| closed.id == number)?;
+        closed.closed_by = by;
+        task.dirty |= Dirty::DIALOGS;
+        Some(closed.clone())
+    }
+
     fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
         for timer in dialog.timers {
             self.timers.stop(timer);
+        }
+        if let Some(waiter) = dialog.answer.as_ref().and_then(Answer::waits_to_be_sent_again) {
+            self.finish(waiter, Err(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) }));
         }
         let closed = ClosedDialogView {
             id: dialog.view.id,

@@ -118,8 +118,8 @@ impl Frames {
             return gone;
         }
         let mark = self.frames.get(&id).and_then(|frame| frame.navigation_mark);
-        let mut gone = self.subtree(&id);
-        gone.swap_remove(0);
+        let mut gone = if id == self.top { self.ids() } else { self.subtree(&id) };
+        gone.retain(|child| *child != id);
         gone.retain(|child| {
             let Some(frame) = self.frames.get(child) else { return true };
             let arrived_with_it = frame.oopif.is_some() && mark.is_some_and(|mark| frame.oopif_since > mark);

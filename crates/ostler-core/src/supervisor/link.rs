@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{End, Outcome, Purpose, Scope, Supervisor};
+use super::{End, Outcome, Purpose, Scope, Session, Supervisor};
 use crate::error::CallError;
 use crate::ids::Waiter;
 use crate::time::Timestamp;
@@ -73,6 +73,13 @@ impl Supervisor {
     /// Ends all that is in flight: the connection is gone, and with it every session.
     pub(super) fn on_gone(&mut self, why: String, retry_after: Duration) {
         self.link = Link::Gone { why: why.clone(), retry_at: self.now + retry_after };
+        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
+            if let Some(timer) = session.deadline {
+                self.timers.stop(timer);
+            }
+        }
+        self.suspend_tabs();
+        // Last, so that nothing that follows from an end finds a session to send on.
         self.fail_flights(
             |_| true,
             |flight| CallError::UnknownOutcome {
@@ -80,15 +87,9 @@ impl Supervisor {
                 why: "the connection to the browser was lost",
             },
         );
-        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
-            if let Some(timer) = session.deadline {
-                self.timers.stop(timer);
-            }
-        }
         if let Some(timer) = self.wide.take() {
             self.timers.stop(timer);
         }
-        self.suspend_tabs();
         let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: 0 });
         let queued = std::mem::take(&mut self.waiting);
         let in_tabs = self.tabs.values_mut().flat_map(|tab| std::mem::take(&mut tab.queue)).collect::<Vec<_>>();
@@ -109,14 +110,18 @@ impl Supervisor {
     /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
     /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
-        self.leaving = true;
         self.on_narrow_due();
         self.dismiss_everything(waiter);
-        let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
-        for session in held {
-            self.send_own(Purpose::Leave(waiter), Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
-        }
+        self.resume_held(|_| true, || Purpose::Leave(waiter));
         self.on_leave_answered(waiter);
+    }
+
+    /// Resumes the held sessions that `wanted` picks, because we go: nobody else would (fact E3).
+    pub(super) fn resume_held(&mut self, wanted: impl Fn(&Session) -> bool, purpose: impl Fn() -> Purpose) {
+        let held = self.sessions.iter().filter(|(_, session)| session.held && wanted(session));
+        for session in held.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.send_own(purpose(), Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        }
     }
 
     pub(super) fn on_leave_answered(&mut self, waiter: Waiter) {

@@ -24,6 +24,8 @@ mod reach;
 mod routing;
 mod sessions;
 mod tasks;
+#[cfg(test)]
+mod tests;
 pub(crate) mod timers;
 mod wire;
 
@@ -115,7 +117,6 @@ pub struct Supervisor {
     wide: Option<TimerId>,
     requested: Vec<reach::RequestedTab>,
     effects: VecDeque<Effect>,
-    leaving: bool,
 }
 
 impl Default for Supervisor {
@@ -142,7 +143,6 @@ impl Supervisor {
             wide: None,
             requested: Vec::new(),
             effects: VecDeque::new(),
-            leaving: false,
         }
     }
 
@@ -217,6 +217,8 @@ impl Supervisor {
     /// Applies one event; the whole table of what the core acts on.
     fn on_event(&mut self, event: WireEvent) {
         let params = str::from_utf8(&event.params).expect("a slice of a message that was valid UTF-8");
+        // Asked before, because afterwards a closed tab has no owner; and again, because a new one has.
+        let owner = self.task_of_event(&event);
         match (event.method(), &event.session) {
             ("Target.attachedToTarget", parent) => self.on_attached(params, parent.as_ref()),
             ("Target.detachedFromTarget", _) => self.on_detached(params),
@@ -245,7 +247,8 @@ impl Supervisor {
             ("Log.entryAdded", Some(session)) => self.on_console(session, |_| console::read_log_entry(params)),
             _ => {}
         }
-        if let Some(task) = self.task_of_event(&event) {
+        let owner = owner.or_else(|| self.task_of_event(&event)).or_else(|| self.owner_of_the_rest(&event));
+        if let Some(task) = owner {
             self.effects.push_back(Effect::Record(task, event));
         }
     }
@@ -259,13 +262,16 @@ impl Supervisor {
         let params = str::from_utf8(&event.params).ok()?;
         let named = wire::read::<wire::TargetEvent>(params).map(|named| named.target_info.target_id);
         let target = named.or_else(|| wire::read::<wire::NamesTarget>(params).map(|named| named.target_id));
-        let owner = target.and_then(|target| self.tabs.get(&target)).map(|tab| tab.task.clone());
-        match self.scope {
-            // What nobody owns in a browser of our own is the default task's.
-            Scope::Own => owner.or_else(|| self.tasks.keys().next().cloned()),
-            // What nobody owns in a browser that is not ours is nobody's business.
-            Scope::Guest => owner,
+        target.and_then(|target| self.tabs.get(&target)).map(|tab| tab.task.clone())
+    }
+
+    /// Returns whose the browser's own events are that concern no task's tab: the default task's in a
+    /// browser of our own, and nobody's business in one that is not.
+    fn owner_of_the_rest(&self, event: &WireEvent) -> Option<TaskId> {
+        if event.session.is_some() || self.scope == Scope::Guest {
+            return None;
         }
+        self.fallback_task()
     }
 
     fn on_timer(&mut self, timer: Timer) {
@@ -277,7 +283,7 @@ impl Supervisor {
                 }
             }
             Timer::Queued(waiter) => self.on_queued_too_long(waiter),
-            Timer::Resume(session) => self.resume(&session),
+            Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
             Timer::Watchdog(tab, dialog) => self.on_watchdog(&tab, dialog),
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),

@@ -107,7 +107,8 @@ impl Supervisor {
             task.parts.console = task.console.entries().cloned().collect();
         }
         if dirty.has(Dirty::SESSIONS) {
-            let owned = |tab: &Option<TargetId>| tab.as_ref().is_some_and(|tab| task.tabs.contains(tab));
+            let owner = |tab: &TargetId| self.tabs.get(tab).map(|tab| &tab.task);
+            let owned = |tab: &Option<TargetId>| tab.as_ref().and_then(owner) == Some(id);
             let mut views: Vec<_> = self
                 .sessions
                 .iter()

@@ -299,6 +299,11 @@ impl Supervisor {
     }
 
     fn call_frame(&mut self, mut request: Request, id: &FrameId) {
+        let top = id.as_target();
+        if self.tabs.get(&top).is_some_and(|tab| tab.task == request.task) {
+            // A tab's top frame is reached as the tab is, also while that is attached again.
+            return self.call_target(request, &top);
+        }
         let Some(task) = self.tasks.get(&request.task) else { return };
         let holder = task.tabs.iter().find_map(|target| {
             let frames = self.tabs.get(target)?.frames.as_ref()?;
@@ -378,7 +383,7 @@ impl Supervisor {
         }
         let tab = session.tab.clone();
         if let Some(tab) = tab.as_ref().and_then(|tab| self.tabs.get_mut(tab))
-            && matches!(tab.phase, Phase::Recovering | Phase::Held)
+            && matches!(tab.phase, Phase::Recovering | Phase::SettingUp)
         {
             return tab.queue.push(request);
         }
@@ -518,7 +523,10 @@ impl Supervisor {
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.supervised && session.tab.as_ref() == Some(target) && !matches!(session.kind, Kind::Other(_))
         });
-        let documents: Vec<_> = documents.map(|(id, _)| id.clone()).collect();
+        let documents: Vec<_> = documents.filter(|(_, session)| !session.crashed).map(|(id, _)| id.clone()).collect();
+        if self.tabs.get(target).is_some_and(|tab| tab.crashed) {
+            return self.finish(waiter, Err(CallError::TargetCrashed { what: format!("tab {target}") }));
+        }
         let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution"));
         if let Some(dialog) = blocked {
             // It waits for the dialog, not for a script, and stopping the script would hang as well (fact A12).

@@ -91,8 +91,8 @@ impl FrameOfContext for Session {
 pub(crate) enum Phase {
     /// It has no session yet, or lost the one it had.
     Attaching,
-    /// Its document is held until the set-up is done.
-    Held,
+    /// Its set-up is not answered yet, and its document may be held until it is.
+    SettingUp,
     /// Calls go through.
     Ready,
     /// A frame went away under its open dialog: nothing may reach the tab until it was reloaded (fact A25).

@@ -92,9 +92,11 @@ impl Supervisor {
     /// Ends a task. Its dialogs are dismissed before its sessions are detached (fact A11); a tab that
     /// ostler opened for it is closed, all others stay as they are.
     pub(super) fn on_end_task(&mut self, id: &TaskId) {
-        let Some(task) = self.tasks.get(id) else { return };
-        for target in task.tabs.clone() {
+        // First of all: a request that waited for one of its tabs must not open another one.
+        let Some(task) = self.tasks.remove(id) else { return };
+        for target in task.tabs {
             self.dismiss_in(&target, || Purpose::Ignored);
+            self.resume_held(|session| session.tab.as_ref() == Some(&target), || Purpose::Ignored);
             let Some(tab) = self.tabs.get(&target) else { continue };
             let (session, ours) = (tab.session.clone(), tab.ours);
             self.forget_tab(&target, "the task was ended");
@@ -105,12 +107,17 @@ impl Supervisor {
                 self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
             }
         }
-        if let Some(task) = self.tasks.remove(id) {
-            for request in task.queue {
-                self.fail_request(request, CallError::UnknownTask { task: id.clone(), known: self.task_names() });
-            }
+        for request in task.queue {
+            let error = self.unknown_task(id);
+            self.fail_request(request, error);
         }
         self.effects.push_back(Effect::Retire(id.clone()));
+    }
+
+    /// Returns the task that gets what no other has: the default one, else the first.
+    pub(super) fn fallback_task(&self) -> Option<TaskId> {
+        let default = self.tasks.get_key_value(&TaskId::default_task()).or_else(|| self.tasks.first_key_value());
+        default.map(|(id, _)| id.clone())
     }
 
     pub(super) fn task_names(&self) -> Vec<String> {
@@ -166,7 +173,7 @@ impl Supervisor {
         let free = |info: &&wire::TargetInfo| is_real_page(info) && !self.tabs.contains_key(&info.target_id);
         let found = self.targets.iter().find(free).map(|info| info.target_id.clone());
         match found.filter(|_| *id == TaskId::default_task()) {
-            Some(target) => self.adopt(&target, id, None),
+            Some(target) => self.adopt(&target, id, self.unclaimed_session(&target)),
             None => {
                 if let Some(task) = self.tasks.get_mut(id) {
                     task.opening = true;
@@ -179,6 +186,14 @@ impl Supervisor {
 
     /// Makes a tab that nobody has the task's, and attaches to it unless a session is at hand.
     pub(super) fn adopt(&mut self, target: &TargetId, id: &TaskId, session: Option<SessionId>) {
+        self.add_tab(target, id);
+        match session {
+            Some(session) => self.supervise(&session, target),
+            None => self.attach(target),
+        }
+    }
+
+    fn add_tab(&mut self, target: &TargetId, id: &TaskId) {
         let info = self.targets.iter().find(|info| info.target_id == *target);
         let mut tab = Tab::new(id.clone());
         if let Some(info) = info {
@@ -193,12 +208,6 @@ impl Supervisor {
             if let Some(tab) = self.tabs.get_mut(target) {
                 tab.queue = queue;
             }
-        }
-        match session {
-            Some(session) => self.supervise(&session, target),
-            // Auto-attach brings every tab of a browser of our own.
-            None if self.scope == Scope::Own => {}
-            None => self.attach(target),
         }
     }
 
@@ -218,12 +227,19 @@ impl Supervisor {
         match created {
             Some(created) => {
                 self.own_created(&created.target_id, id);
-                if let Some(tab) = self.tabs.get_mut(&created.target_id) {
-                    tab.ours = true;
+                match self.tabs.get_mut(&created.target_id) {
+                    Some(tab) => tab.ours = true,
+                    // The task ended meanwhile, and nobody asked for this tab but it.
+                    None => {
+                        let params = object(&[("targetId", created.target_id.as_str())]);
+                        self.send_own(Purpose::Ignored, None, "Target.closeTarget", &params);
+                    }
                 }
             }
             None => {
                 let error = match end {
+                    // Whoever waits for the tab sent nothing yet.
+                    End::Failed(_) if self.gone_error().is_some() => return,
                     End::Answer(Err(error)) => CallError::Cdp { code: error.code, message: error.message },
                     End::Failed(error) => error,
                     End::Answer(Ok(_)) => CallError::SessionGone { what: "the tab that was opened".to_owned() },
@@ -238,6 +254,9 @@ impl Supervisor {
 
     /// A tab was opened for the task. Where auto-attach takes every tab it may have come already.
     pub(super) fn own_created(&mut self, target: &TargetId, id: &TaskId) {
+        if !self.tasks.contains_key(id) {
+            return;
+        }
         match self.tabs.get(target) {
             Some(tab) if tab.task == *id => {
                 let queue = self.tasks.get_mut(id).map(|task| {
@@ -252,7 +271,11 @@ impl Supervisor {
                 self.move_tab(target, id);
                 self.own_created(target, id);
             }
-            None => self.adopt(target, id, self.unclaimed_session(target)),
+            None => match self.unclaimed_session(target) {
+                // Auto-attach brings every new tab of a browser of our own.
+                None if self.scope == Scope::Own => self.add_tab(target, id),
+                session => self.adopt(target, id, session),
+            },
         }
     }
 

@@ -289,9 +289,12 @@ impl Driver {
                 continue;
             }
             let Some(wait) = self.until_timer() else { return Poll::Pending };
-            sleep.as_mut().reset(tokio::time::Instant::now() + wait);
-            if sleep.as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
+            // Due is due: a sleep set again to "now" would only be due at the next tick of the runtime's clock.
+            if !wait.is_zero() {
+                sleep.as_mut().reset(tokio::time::Instant::now() + wait);
+                if sleep.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
             }
             self.apply(Input::Tick);
         }

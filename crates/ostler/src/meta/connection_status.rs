@@ -1,9 +1,9 @@
-//! `connection_status`: what the task is attached to at this moment, without waiting for anything.
+//! `connection_status`: what the task is attached to at this moment, without waiting for the page.
 
 use ostler_core::{SessionId, TargetId};
 use serde::Serialize;
 
-use super::current_tab::Tab;
+use super::current_tab::{self, Tab};
 use super::{Answer, Fields, TaskLayer, reply};
 
 #[derive(Serialize)]
@@ -14,8 +14,16 @@ struct Status<'a> {
 }
 
 pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answer<T> {
-    let view = tasks.view(&fields.task()?)?;
-    let session_id = view.current_session.as_ref();
-    let page = session_id.and_then(|_| view.current_tab()).map(Tab::from);
-    Ok(reply(&Status { target_id: view.current.as_ref(), session_id, page }))
+    let task = fields.task()?;
+    let view = tasks.view(&task)?;
+    let attached = view.current_session.as_ref().and(view.current_tab());
+    let asked = match attached {
+        Some(tab) => current_tab::ask_browser(tasks, &task, &tab.target_id).await,
+        None => None,
+    };
+    let page = match (attached, &asked) {
+        (Some(tab), Some(asked)) => Some(asked.as_tab(&tab.target_id)),
+        (known, _) => known.map(Tab::from),
+    };
+    Ok(reply(&Status { target_id: view.current.as_ref(), session_id: view.current_session.as_ref(), page }))
 }

@@ -1,0 +1,396 @@
+//! Clients' calls: where they go, and that each ends once, with its result, its error or its deadline.
+
+use super::*;
+
+// --- passing through ---
+
+#[test]
+fn parameters_and_result_pass_unchanged() {
+    let mut bench = Bench::with_tab();
+    let call = bench.call_with("Runtime.evaluate", r#"{ "expression" : "\ud800\u2028" , "new" : [ 1.0 ] }"#);
+    let sent = bench.expect("S", "Runtime.evaluate");
+    assert_eq!(sent.params, r#"{ "expression" : "\ud800\u2028" , "new" : [ 1.0 ] }"#);
+    bench.reply(&sent, r#"{ "value" : "\udc00" }"#);
+    assert_eq!(bench.result(call), r#"{ "value" : "\udc00" }"#);
+}
+
+#[test]
+fn the_browsers_own_error_keeps_its_code_and_words() {
+    let mut bench = Bench::with_tab();
+    let call = bench.call("Page.navigate");
+    let sent = bench.expect("S", "Page.navigate");
+    bench.refuse(&sent, -32602, "Invalid parameters");
+    let expected = CallError::Cdp { code: -32602, message: "Invalid parameters".to_owned() };
+    assert_eq!(bench.error(call), &expected);
+}
+
+#[test]
+fn errors_that_have_a_name_of_their_own_get_it() {
+    for (code, message, named) in [
+        (-32001, "Session with given id not found.", "session_gone"),
+        (-32000, "Inspected target navigated or closed", "unknown_outcome"),
+        (-32000, "Target crashed", "target_crashed"),
+        (-32000, "Not attached to an active page", "cdp"),
+    ] {
+        let mut bench = Bench::with_tab();
+        let call = bench.call("Runtime.evaluate");
+        let sent = bench.expect("S", "Runtime.evaluate");
+        bench.refuse(&sent, code, message);
+        assert_eq!(bench.code(call), named, "{message}");
+        bench.expect_nothing_sent();
+    }
+}
+
+#[test]
+fn calls_are_answered_in_whatever_order_the_browser_answers() {
+    let mut bench = Bench::with_tab();
+    let calls = [bench.call("A.a"), bench.call("A.b"), bench.call("A.c")];
+    let sent = ["A.a", "A.b", "A.c"].map(|method| bench.expect("S", method));
+    for at in [2, 0, 1] {
+        bench.reply(&sent[at], &format!(r#"{{"n":{at}}}"#));
+        assert_eq!(bench.result(calls[at]), format!(r#"{{"n":{at}}}"#));
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_asked_for_changes_nothing() {
+    let mut bench = Bench::with_tab();
+    let before = bench.view().state_json();
+    bench.message(r#"{"id":424242,"result":{}}"#);
+    bench.message(r#"{"id":1,"error":{"code":-1,"message":"late"}}"#);
+    assert_eq!(bench.view().state_json(), before);
+    bench.expect_nothing_sent();
+}
+
+// --- where a call goes ---
+
+#[test]
+fn target_and_browser_methods_go_to_the_browser_even_if_a_session_is_named() {
+    let mut bench = Bench::with_tab();
+    bench.call_on("S", "Target.getTargets");
+    bench.call_on("S", "Browser.getVersion");
+    bench.expect("", "Target.getTargets");
+    bench.expect("", "Browser.getVersion");
+}
+
+#[test]
+fn a_named_session_is_used_and_an_unknown_one_never_redirected() {
+    let mut bench = Bench::with_oopif();
+    bench.call_on("SO", "DOM.getDocument");
+    bench.expect("SO", "DOM.getDocument");
+    let gone = bench.call_on("NOBODY", "DOM.getDocument");
+    assert_eq!(bench.code(gone), "session_gone");
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_target_may_be_a_tab_or_a_frame_and_an_unknown_one_is_gone() {
+    let mut bench = Bench::with_oopif();
+    bench.tab("T2", "S2", "P2");
+    bench.call_to_target("T2", "DOM.getDocument");
+    bench.expect("S2", "DOM.getDocument");
+    bench.call_to_target("O", "DOM.getDocument");
+    bench.expect("SO", "DOM.getDocument");
+    let gone = bench.call_to_target("NOBODY", "DOM.getDocument");
+    assert_eq!(bench.code(gone), "session_gone");
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn the_default_session_heals_when_the_current_tab_is_closed() {
+    let mut bench = Bench::with_tab();
+    bench.tab("T2", "S2", "P2");
+    bench.detached("", "T", "S");
+    bench.target_destroyed("T");
+    let call = bench.call("Runtime.evaluate");
+    let sent = bench.expect("S2", "Runtime.evaluate");
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.result(call), "{}");
+}
+
+#[test]
+fn the_last_tab_closed_opens_a_new_one_for_the_next_call() {
+    let mut bench = Bench::with_tab();
+    bench.target_destroyed("T");
+    let first = bench.call("Runtime.evaluate");
+    let second = bench.call("Page.navigate");
+    let create = bench.expect("", "Target.createTarget");
+    assert_eq!(create.params, r#"{"url":"about:blank","background":true}"#, "C9, E18");
+    bench.expect_nothing_sent();
+    bench.target_created("N", "page", "");
+    bench.attached("", "N", "SN", "page", true, "");
+    bench.reply(&create, r#"{"targetId":"N"}"#);
+    bench.answer_set_up("SN", "N", "PN");
+    assert_eq!((bench.result(first), bench.result(second)), ("{}", "{}"));
+}
+
+#[test]
+fn a_tab_whose_creation_is_answered_before_it_is_attached_comes_all_the_same() {
+    let mut bench = Bench::own();
+    let call = bench.call("Runtime.evaluate");
+    let create = bench.expect("", "Target.createTarget");
+    bench.reply(&create, r#"{"targetId":"N"}"#);
+    bench.expect_nothing_sent();
+    bench.target_created("N", "page", "");
+    bench.attached("", "N", "SN", "page", true, "");
+    bench.answer_set_up("SN", "N", "PN");
+    assert_eq!(bench.result(call), "{}");
+}
+
+#[test]
+fn a_refused_tab_fails_the_calls_that_waited_for_it() {
+    let mut bench = Bench::own();
+    let call = bench.call("Runtime.evaluate");
+    let create = bench.expect("", "Target.createTarget");
+    bench.refuse(&create, -32000, "no more tabs");
+    assert_eq!(bench.code(call), "cdp");
+    bench.call("Runtime.evaluate");
+    bench.expect("", "Target.createTarget");
+}
+
+#[test]
+fn browser_level_calls_never_wait_for_a_page() {
+    let mut bench = Bench::own();
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", true, "");
+    let held = bench.call("Runtime.evaluate");
+    let browser = bench.call("Target.getTargets");
+    let sent = bench.expect("", "Target.getTargets");
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.result(browser), "{}");
+    assert!(bench.is_waiting(held));
+}
+
+#[test]
+fn a_selected_tab_becomes_the_current_one() {
+    let mut bench = Bench::with_tab();
+    bench.tab("T2", "S2", "P2");
+    let (waiter, task) = (bench.waiter(), TaskId::default_task());
+    bench.input(Input::SelectTab { waiter, task, session: None, target: Some(TargetId::from("T2")) });
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Tab(TargetId::from("T2"), SessionId::from("S2"))));
+    bench.call("Runtime.evaluate");
+    bench.expect("S2", "Runtime.evaluate");
+    let (waiter, task) = (bench.waiter(), TaskId::default_task());
+    bench.input(Input::CurrentTab { waiter, task });
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Tab(TargetId::from("T2"), SessionId::from("S2"))));
+}
+
+#[test]
+fn a_selected_frame_session_takes_the_calls_until_it_goes() {
+    let mut bench = Bench::with_oopif();
+    let (waiter, task) = (bench.waiter(), TaskId::default_task());
+    bench.input(Input::SelectTab { waiter, task, session: Some(SessionId::from("SO")), target: None });
+    bench.call("Runtime.evaluate");
+    bench.expect("SO", "Runtime.evaluate");
+    bench.detached("S", "O", "SO");
+    bench.call("Runtime.evaluate");
+    bench.expect("S", "Runtime.evaluate");
+}
+
+#[test]
+fn selecting_what_is_not_there_says_so_and_changes_nothing() {
+    let mut bench = Bench::with_tab();
+    for (session, target, code) in
+        [(Some("NOBODY"), None, "session_gone"), (None, Some("NOBODY"), "session_gone"), (None, None, "bad_request")]
+    {
+        let (waiter, task) = (bench.waiter(), TaskId::default_task());
+        let (session, target) = (session.map(SessionId::from), target.map(TargetId::from));
+        bench.input(Input::SelectTab { waiter, task, session, target });
+        assert_eq!(bench.code(waiter), code);
+    }
+    assert_eq!(bench.view().current, Some(TargetId::from("T")));
+}
+
+// --- refusals ---
+
+#[test]
+fn what_would_blind_the_supervisor_is_refused_and_goes_through_on_a_clients_own_session() {
+    let mut bench = Bench::with_tab();
+    bench.attached("", "T", "CLIENT", "page", false, "");
+    for method in ["Page.disable", "Runtime.disable", "Log.disable", "Inspector.disable"] {
+        let refused = bench.call(method);
+        assert_eq!(bench.code(refused), "bad_request", "{method}");
+        bench.expect_nothing_sent();
+        bench.call_on("CLIENT", method);
+        bench.expect("CLIENT", method);
+    }
+    for (method, params) in [
+        ("Target.setAutoAttach", "{}"),
+        ("Target.autoAttachRelated", "{}"),
+        ("Target.setDiscoverTargets", r#"{"discover":false}"#),
+    ] {
+        let refused = bench.call_with(method, params);
+        assert_eq!(bench.code(refused), "bad_request", "{method}");
+        bench.expect_nothing_sent();
+    }
+}
+
+#[test]
+fn a_tab_with_an_open_dialog_is_not_detached() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    let refused = bench.call_with("Target.detachFromTarget", r#"{"sessionId":"S"}"#);
+    assert_eq!(bench.code(refused), "bad_request", "A11");
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_message_larger_than_the_browser_takes_is_refused() {
+    let mut bench = Bench::with_tab();
+    let call = bench.client_call("Runtime.evaluate");
+    let params = Some(Bytes::from(vec![b' '; 99 << 20]));
+    let call = bench.make(ClientCall { params, ..call });
+    assert_eq!(bench.code(call), "bad_request", "D5");
+    bench.expect_nothing_sent();
+}
+
+// --- deadlines, cancel ---
+
+#[test]
+fn a_call_without_an_answer_ends_at_its_deadline() {
+    let mut bench = Bench::with_tab();
+    let call = ClientCall { timeout: ms(700), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    let sent = bench.expect("S", "Runtime.evaluate");
+    bench.pass(ms(699));
+    assert!(bench.is_waiting(call));
+    bench.pass(ms(1));
+    assert_eq!(bench.code(call), "timeout");
+    assert!(bench.error(call).to_string().contains("within 700 ms"));
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.code(call), "timeout", "it ended once");
+}
+
+#[test]
+fn a_calls_time_runs_while_it_waits_for_its_tab() {
+    let mut bench = Bench::own();
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", true, "");
+    let patient = ClientCall { timeout: ms(3000), ..bench.client_call("Runtime.evaluate") };
+    let patient = bench.make(patient);
+    let hasty = ClientCall { timeout: ms(500), ..bench.client_call("Runtime.evaluate") };
+    let hasty = bench.make(hasty);
+    bench.pass(ms(500));
+    assert_eq!(bench.code(hasty), "timeout");
+    bench.pass(ms(1500));
+    bench.expect("S", "Runtime.evaluate");
+    assert!(!bench.was_sent("S", "Runtime.evaluate"), "what has ended is not sent");
+    bench.pass(ms(999));
+    assert!(bench.is_waiting(patient));
+    bench.pass(ms(1));
+    assert_eq!(bench.code(patient), "timeout", "3 s in all, not 3 s from its sending");
+}
+
+#[test]
+fn a_time_without_end_does_not_overflow() {
+    let mut bench = Bench::with_tab();
+    let call = ClientCall { timeout: Duration::MAX, ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.pass(Duration::from_secs(1_000_000));
+    assert!(bench.is_waiting(call));
+}
+
+#[test]
+fn a_clock_that_is_set_back_ends_nothing_early_and_nothing_late() {
+    let mut bench = Bench::with_tab();
+    let call = ClientCall { timeout: ms(1000), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.core.handle_input(Timestamp(0), Input::Tick);
+    assert!(bench.is_waiting(call));
+    bench.pass(ms(1000));
+    assert_eq!(bench.code(call), "timeout");
+}
+
+#[test]
+fn a_cancelled_call_is_told_nothing_and_leaves_nothing() {
+    let mut bench = Bench::own();
+    let queued = bench.call("Runtime.evaluate");
+    bench.input(Input::Cancel(queued));
+    let create = bench.expect("", "Target.createTarget");
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", true, "");
+    bench.reply(&create, r#"{"targetId":"T"}"#);
+    assert!(!bench.was_sent("S", "Runtime.evaluate"));
+    bench.answer_set_up("S", "T", "P");
+
+    let sent = bench.call("Runtime.evaluate");
+    let command = bench.expect("S", "Runtime.evaluate");
+    bench.input(Input::Cancel(sent));
+    bench.reply(&command, "{}");
+    bench.pass(Duration::from_secs(60));
+    assert!(bench.is_waiting(queued) && bench.is_waiting(sent));
+    assert_eq!((bench.core.in_flight(), bench.core.poll_timeout()), (0, None));
+}
+
+#[test]
+fn cancelling_what_is_over_or_unknown_changes_nothing() {
+    let mut bench = Bench::with_tab();
+    let call = bench.call("Runtime.evaluate");
+    let sent = bench.expect("S", "Runtime.evaluate");
+    bench.reply(&sent, "{}");
+    bench.input(Input::Cancel(call));
+    bench.input(Input::Cancel(Waiter(99)));
+    assert_eq!(bench.result(call), "{}");
+}
+
+#[test]
+fn a_cancelled_tab_creation_still_gives_the_tab_to_its_task() {
+    let mut bench = Bench::guest();
+    let call = bench.call_with("Target.createTarget", r#"{"url":"about:blank"}"#);
+    let create = bench.expect("", "Target.createTarget");
+    bench.input(Input::Cancel(call));
+    bench.target_created("N", "page", "");
+    bench.reply(&create, r#"{"targetId":"N"}"#);
+    bench.expect("", "Target.attachToTarget");
+    assert_eq!(bench.view().tabs.len(), 1);
+}
+
+// --- a busy page ---
+
+#[test]
+fn an_interrupt_stops_the_script_of_a_page_that_does_not_answer() {
+    let mut bench = Bench::with_tab();
+    let waiter = bench.waiter();
+    bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    let probe = bench.expect("S", "Runtime.getIsolateId");
+    bench.pass(ms(149));
+    bench.expect_nothing_sent();
+    bench.pass(ms(1));
+    bench.expect("S", "Runtime.terminateExecution");
+    assert!(bench.is_waiting(waiter));
+    bench.reply(&probe, "{}");
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
+}
+
+#[test]
+fn an_interrupt_of_a_free_page_stops_nothing() {
+    let mut bench = Bench::with_oopif();
+    let waiter = bench.waiter();
+    bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    for session in ["S", "SO"] {
+        let probe = bench.expect(session, "Runtime.getIsolateId");
+        bench.reply(&probe, "{}");
+    }
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
+    bench.pass(ms(1000));
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn an_interrupt_of_a_page_with_a_dialog_names_the_dialog() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    let waiter = bench.waiter();
+    bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    assert_eq!(bench.code(waiter), "dialog_open");
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn an_interrupt_that_cannot_free_the_page_ends_once_with_timeout() {
+    let mut bench = Bench::with_oopif();
+    let waiter = bench.waiter();
+    bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    bench.pass(Duration::from_secs(30));
+    assert_eq!(bench.code(waiter), "timeout");
+}
