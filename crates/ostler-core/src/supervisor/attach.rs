@@ -34,6 +34,10 @@ impl Supervisor {
     pub(super) fn on_attached(&mut self, params: &str, parent: Option<&SessionId>) {
         let Some(event) = wire::read::<wire::AttachedToTarget>(params) else { return };
         let wire::AttachedToTarget { session_id: id, target_info: info, waiting_for_debugger } = event;
+        if self.sessions.contains_key(&id) {
+            // A session is attached once; told again, it must not lose what is known of it.
+            return;
+        }
         let kind = Kind::new(&info.kind);
         let mut session = Session::new(info.target_id.clone(), kind.clone());
         session.held = waiting_for_debugger;
@@ -119,7 +123,8 @@ impl Supervisor {
     /// Makes `id` the session through which we watch the tab, and sets it up.
     pub(super) fn supervise(&mut self, id: &SessionId, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
-        let Some(session) = self.sessions.get_mut(id) else { return };
+        // Of another target it would be another tab's.
+        let Some(session) = self.sessions.get_mut(id).filter(|session| session.target == *target) else { return };
         session.tab = Some(target.clone());
         tab.session = Some(id.clone());
         tab.phase = Phase::SettingUp;

@@ -242,7 +242,7 @@ impl Supervisor {
     /// have opened it, whichever process it was aimed at (fact A18), and a navigation that waits for a
     /// `beforeunload` (fact A21).
     fn end_blocked_flights(&mut self, target: &TargetId, number: DialogId, at_opening: bool) {
-        let Some(dialog) = self.dialog(target, number) else { return };
+        let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.answer.is_none()) else { return };
         let view = Arc::clone(&dialog.view);
         let leaves = view.kind == DialogKind::Beforeunload;
         let picked = self.calls.select(|flight| {

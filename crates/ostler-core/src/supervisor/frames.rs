@@ -82,12 +82,18 @@ impl Frames {
 
     /// Returns the frames that `root` holds, itself included.
     pub(crate) fn subtree(&self, root: &FrameId) -> Vec<FrameId> {
+        let mut children_of: HashMap<&FrameId, Vec<&FrameId>> = HashMap::new();
+        for (id, frame) in &self.frames {
+            if let Some(parent) = &frame.parent {
+                children_of.entry(parent).or_default().push(id);
+            }
+        }
         let mut found = vec![root.clone()];
         let mut next = 0;
         while next < found.len() {
-            let parent = found[next].clone();
-            let children = self.frames.iter().filter(|(_, frame)| frame.parent.as_ref() == Some(&parent));
-            found.extend(children.map(|(id, _)| id.clone()));
+            // Taken out, so that parents that were told in a circle end as well.
+            let children = children_of.remove(&found[next]).unwrap_or_default();
+            found.extend(children.into_iter().filter(|child| *child != root).cloned());
             next += 1;
         }
         found
@@ -356,6 +362,17 @@ mod tests {
         assert_eq!(frames.on_removed(&frame("f")).len(), 3);
         assert_eq!(shown(&frames).len(), 0);
         assert!(frames.on_removed(&frame("top")).is_empty(), "the top frame only goes with its tab");
+    }
+
+    #[test]
+    fn frames_that_hold_each_other_in_a_circle_are_removed_and_end() {
+        let mut frames = tab();
+        frames.on_attached(frame("f"), frame("g"), &session("root"));
+        frames.on_attached(frame("g"), frame("f"), &session("root"));
+        frames.on_attached(frame("self"), frame("self"), &session("root"));
+        assert_eq!(shown(&frames).len(), 0);
+        assert_eq!(frames.on_removed(&frame("f")).len(), 2);
+        assert_eq!(frames.on_removed(&frame("self")).len(), 1);
     }
 
     #[test]

@@ -527,6 +527,9 @@ impl Supervisor {
         if self.tabs.get(target).is_some_and(|tab| tab.crashed) {
             return self.finish(waiter, Err(CallError::TargetCrashed { what: format!("tab {target}") }));
         }
+        if documents.is_empty() {
+            return self.finish(waiter, Err(gone("tab", target.as_str())));
+        }
         let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution"));
         if let Some(dialog) = blocked {
             // It waits for the dialog, not for a script, and stopping the script would hang as well (fact A12).

@@ -7,7 +7,7 @@ use super::console::Console;
 use super::publish::{Dirty, Parts};
 use super::routing::Request;
 use super::sessions::{Phase, Tab};
-use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
+use super::{Effect, End, Link, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
 use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
@@ -100,6 +100,9 @@ impl Supervisor {
             let Some(tab) = self.tabs.get(&target) else { continue };
             let (session, ours) = (tab.session.clone(), tab.ours);
             self.forget_tab(&target, "the task was ended");
+            if !matches!(self.link, Link::Starting(_) | Link::Ready) {
+                continue;
+            }
             if ours && self.scope == Scope::Guest {
                 self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
             } else if let Some(session) = session {

@@ -486,6 +486,20 @@ fn calls_go_through_again_once_the_answer_is_on_its_way() {
 }
 
 #[test]
+fn a_call_made_while_the_answer_is_on_its_way_is_not_ended_by_an_old_suspicion() {
+    let mut bench = Bench::with_tab();
+    bench.popup("T", "U", "SU", "P");
+    // The popup has navigated, and has not told its process yet.
+    bench.navigated("SU", "U", None, "https://a/2");
+    bench.opening("S", "T", "confirm", "");
+    bench.pass(ms(200));
+    bench.accept();
+    let call = bench.call_on("SU", "Runtime.evaluate");
+    bench.pass(ms(100));
+    assert!(bench.is_waiting(call));
+}
+
+#[test]
 fn an_oopifs_dialog_blocks_its_own_process_and_nothing_else() {
     let mut bench = Bench::with_oopif();
     bench.oopif("S", "T", "O2", "SO2", "PO2");

@@ -9,6 +9,7 @@ mod calls;
 mod dialogs;
 mod frames;
 mod link;
+mod orders;
 mod tasks;
 mod views;
 
