@@ -5,7 +5,9 @@
 //! Names of tests state the fact; letters with numbers are those of `docs/cdp-facts.md`.
 
 mod attach;
+mod blocking;
 mod calls;
+mod dialog_ends;
 mod dialogs;
 mod frames;
 mod link;

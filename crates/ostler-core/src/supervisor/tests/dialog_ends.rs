@@ -1,0 +1,284 @@
+//! Dialogs that nobody answers: how they end, and what cannot be answered any more: facts A11 and A23 to A26.
+
+use super::dialogs::ended;
+use super::*;
+
+const ANSWER: &str = "Page.handleJavaScriptDialog";
+const NOT_SHOWING: &str = "No dialog is showing";
+
+impl Bench {
+    /// Every session of the tab was told to be blind, and only then the tab is reloaded (A25).
+    #[track_caller]
+    fn expect_disarm_then_reload(&mut self, sessions: &[&str]) -> Sent {
+        for session in sessions {
+            assert!(!self.methods().iter().any(|sent| sent.ends_with("Page.reload")), "{:?}", self.methods());
+            let sent = self.expect(session, "Page.disable");
+            self.reply(&sent, "{}");
+        }
+        self.expect("S", "Page.reload")
+    }
+}
+
+// --- by the page, the tab or the process ---
+
+#[test]
+fn dialog_closed_by_navigation_leaves_no_pending_dialog() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    bench.navigated("S", "T", None, "https://b/");
+    assert_eq!(bench.pending(), [""; 0], "A23: without a Closed");
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Remote)]));
+    bench.closed("S", "T");
+    assert_eq!(bench.closed_by().len(), 1, "a Closed that comes late is no second one");
+}
+
+#[test]
+fn a_root_navigation_closes_the_dialog_of_a_frame_that_was_never_announced() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "NEVER-SEEN", "alert", "");
+    bench.navigated("S", "T", None, "https://b/");
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_navigation_elsewhere_leaves_a_dialog_open() {
+    let mut bench = Bench::with_oopif();
+    bench.frame_attached("S", "F", "T");
+    bench.opening("S", "O", "alert", "");
+    bench.navigated("S", "F", Some("T"), "https://b/");
+    assert_eq!(bench.pending(), ["d-1"]);
+}
+
+#[test]
+fn a_closed_tab_takes_its_dialog_along() {
+    let mut bench = Bench::with_tab();
+    bench.tab("T2", "S2", "P2");
+    bench.opening("S", "T", "confirm", "");
+    bench.target_destroyed("T");
+    assert_eq!(bench.pending(), [""; 0]);
+    bench.pass(DIALOG_TIMEOUT);
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_crash_closes_the_dialogs_of_its_process() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "alert", "");
+    bench.event("SO", "Inspector.targetCrashed", "{}");
+    assert_eq!(bench.pending(), [""; 0], "A24: no Closed comes");
+    bench.opening("S", "T", "alert", "");
+    bench.event("S", "Inspector.targetCrashed", "{}");
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+// --- a frame removed under its dialog (A25) ---
+
+#[test]
+fn a_frame_removed_under_its_dialog_disarms_every_session_before_the_reload() {
+    let mut bench = Bench::with_oopif();
+    bench.attached("", "T", "CLIENT", "page", false, "");
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    assert_eq!(bench.pending(), [""; 0]);
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Remote)]));
+    bench.detached("S", "O", "SO");
+    assert!(bench.notes.iter().any(|note| note.contains("removed under its open dialog")));
+    let reload = bench.expect_disarm_then_reload(&["CLIENT", "S"]);
+    bench.reply(&reload, "{}");
+    assert!(!bench.was_sent("S", "Page.enable"), "not before the document was replaced");
+    bench.event("S", "Runtime.executionContextsCleared", "{}");
+    bench.expect("S", "Page.enable");
+}
+
+#[test]
+fn a_detached_frame_that_owns_a_dialog_is_recovered_from_whichever_is_told_first() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.detached("S", "O", "SO");
+    let disarm = bench.expect("S", "Page.disable");
+    bench.frame_detached("S", "O", "remove");
+    assert!(!bench.was_sent("S", "Page.disable"), "once is enough");
+    bench.reply(&disarm, "{}");
+    bench.expect("S", "Page.reload");
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_frame_removed_by_an_enclosing_one_is_recovered_from() {
+    let mut bench = Bench::with_oopif();
+    bench.frame_attached("SO", "INNER", "O");
+    bench.opening("S", "INNER", "alert", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.expect("S", "Page.disable");
+}
+
+#[test]
+fn nothing_reaches_a_tab_that_recovers() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.sent.retain(|sent| sent.method == "Page.disable");
+    let (navigate, evaluate) = (bench.call("Page.navigate"), bench.call_on("S", "Runtime.evaluate"));
+    let close = bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
+    let answer = bench.accept();
+    let other = bench.call("Target.getTargets");
+    bench.pass(ms(500));
+    assert_eq!(bench.code(answer), "no_dialog");
+    assert!(bench.is_waiting(other));
+    bench.expect("", "Target.getTargets");
+    let reload = bench.expect_disarm_then_reload(&["S", "SO"]);
+    bench.expect_nothing_sent();
+    bench.reply(&reload, "{}");
+    bench.event("S", "Runtime.executionContextsCleared", "{}");
+    for waiter in [navigate, evaluate, close] {
+        assert!(bench.is_waiting(waiter));
+    }
+    bench.answer_own_set_up("S", "T", "1");
+    bench.expect("S", "Page.navigate");
+    bench.expect("S", "Runtime.evaluate");
+    bench.expect("", "Target.closeTarget");
+}
+
+#[test]
+fn a_dialog_told_while_its_tab_recovers_is_not_answered() {
+    for policy in [DialogPolicy::MustRespond, DialogPolicy::AutoAccept, DialogPolicy::AutoDismiss] {
+        let mut bench = Bench::with_oopif();
+        bench.opening("S", "O", "confirm", "");
+        bench.start_task("default", policy);
+        bench.frame_detached("S", "O", "remove");
+        bench.opening("S", "T", "alert", "");
+        bench.accept();
+        bench.pass(DIALOG_TIMEOUT);
+        assert!(!bench.was_sent("S", ANSWER), "{policy:?}: an answer now would end the browser");
+    }
+}
+
+#[test]
+fn the_other_dialog_of_a_tab_that_recovers_goes_with_the_reload() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.opening("S", "T", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    assert_eq!(bench.pending(), [""; 0]);
+    bench.pass(DIALOG_TIMEOUT);
+    assert!(!bench.was_sent("S", ANSWER));
+}
+
+#[test]
+fn a_recovering_tab_is_set_up_again_even_if_no_document_replaces_the_old_one() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.detached("S", "O", "SO");
+    let reload = bench.expect_disarm_then_reload(&["S"]);
+    bench.reply(&reload, "{}");
+    bench.pass(Duration::from_secs(5));
+    bench.expect("S", "Page.enable");
+}
+
+#[test]
+fn a_frame_that_swaps_process_or_goes_without_a_dialog_needs_no_recovery() {
+    let mut bench = Bench::with_oopif();
+    bench.frame_detached("S", "O", "swap");
+    bench.frame_attached("S", "F", "T");
+    bench.frame_detached("S", "F", "remove");
+    bench.opening("S", "T", "alert", "");
+    bench.detached("S", "O", "SO");
+    bench.expect_nothing_sent();
+    assert_eq!(bench.pending(), ["d-1"]);
+}
+
+// --- two at once (A26) ---
+
+#[test]
+fn the_second_of_two_dialogs_in_different_processes_cannot_be_answered() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "first");
+    bench.opening("S", "T", "confirm", "second");
+    assert_eq!(bench.pending(), ["d-1", "d-2"]);
+    bench.closed("S", "O");
+    assert_eq!(bench.pending(), ["d-2"]);
+    assert!(!bench.view().pending_dialogs[0].answerable);
+    let answer = bench.accept();
+    assert_eq!(bench.code(answer), "dialog_open");
+    assert!(bench.error(answer).to_string().contains("reload"));
+    assert!(!bench.was_sent("S", ANSWER));
+    bench.navigated("S", "T", None, "https://a/");
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn the_second_of_two_dialogs_stays_known_although_a_policy_answered_both() {
+    let mut bench = Bench::with_oopif();
+    bench.start_task("default", DialogPolicy::AutoAccept);
+    bench.opening("S", "O", "confirm", "first");
+    bench.opening("S", "T", "confirm", "second");
+    bench.closed("S", "O");
+    for _ in 0..2 {
+        let sent = bench.expect("S", ANSWER);
+        bench.refuse(&sent, -32602, NOT_SHOWING);
+    }
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Remote)]));
+    assert_eq!(bench.pending(), ["d-2"], "it still blocks the page");
+    assert!(!bench.view().pending_dialogs[0].answerable);
+    let call = bench.call("Runtime.evaluate");
+    assert_eq!(bench.code(call), "dialog_open");
+}
+
+#[test]
+fn dialogs_that_queue_in_one_process_are_answered_one_after_the_other() {
+    let mut bench = Bench::with_tab();
+    bench.frame_attached("S", "F", "T");
+    bench.opening("S", "T", "confirm", "first");
+    bench.accept();
+    bench.closed("S", "T");
+    bench.opening("S", "F", "confirm", "second");
+    bench.answer_arrives("S");
+    assert_eq!(bench.pending(), ["d-2"]);
+    assert!(bench.view().pending_dialogs[0].answerable);
+    bench.accept();
+    bench.answer_arrives("S");
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Agent), ("d-2", ClosedBy::Agent)]));
+}
+
+// --- leaving ---
+
+#[test]
+fn leaving_dismisses_what_is_open_and_tells_when_that_is_done() {
+    let mut bench = Bench::with_tab();
+    bench.tab("T2", "S2", "P2");
+    bench.opening("S", "T", "confirm", "");
+    bench.opening("S2", "T2", "alert", "");
+    bench.attached("S", "O", "SO", "iframe", true, "");
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    let first = bench.expect("S", ANSWER);
+    assert_eq!(first.params, r#"{"accept":false}"#, "A11");
+    let second = bench.expect("S2", ANSWER);
+    let resume = bench.expect("SO", "Runtime.runIfWaitingForDebugger");
+    for sent in [&first, &second] {
+        bench.reply(sent, "{}");
+        assert!(bench.is_waiting(waiter));
+    }
+    bench.reply(&resume, "{}");
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
+}
+
+#[test]
+fn leaving_with_nothing_open_is_done_at_once() {
+    let mut bench = Bench::unconnected();
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
+}
+
+#[test]
+fn a_lost_connection_leaves_an_open_dialog_that_nobody_can_answer() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    bench.lose_connection();
+    assert_eq!(bench.pending(), ["d-1"]);
+    assert!(!bench.view().pending_dialogs[0].answerable, "A11");
+    bench.pass(DIALOG_TIMEOUT);
+    bench.expect_nothing_sent();
+}
