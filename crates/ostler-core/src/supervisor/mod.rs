@@ -205,12 +205,23 @@ impl Supervisor {
             Some(Message::Response { id, outcome }) => {
                 // An answer that nobody waits for any more was ended for a reason that was told.
                 if let Some(flight) = self.calls.take(id) {
+                    self.on_sign_of_life(&flight);
                     self.end_flight(flight, End::Answer(outcome));
                 }
             }
             Some(Message::Event(event)) => self.on_event(event),
             // Neither a response nor an event: there is nothing in it that we could act on or lose.
             None => {}
+        }
+    }
+
+    /// Remembers that the session's renderer answers: a call beside it that does not waits for
+    /// something else than the page's script.
+    fn on_sign_of_life(&mut self, flight: &Flight<Purpose>) {
+        if let Some(session) = flight.session.as_ref().and_then(|id| self.sessions.get_mut(id))
+            && !blocking::finishes_despite_dialog(&flight.method)
+        {
+            session.heard = self.now;
         }
     }
 

@@ -466,8 +466,10 @@ impl Supervisor {
             Purpose::Client { timeout, .. } => timeout,
             _ => super::OWN_CALL,
         };
-        let renderer = flight.session.is_some() && !blocking::finishes_despite_dialog(&flight.method);
-        let hint = if renderer { TimeoutHint::PageBusy } else { TimeoutHint::None };
+        let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
+        let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
+        let busy = silent && !blocking::finishes_despite_dialog(&flight.method);
+        let hint = if busy { TimeoutHint::PageBusy } else { TimeoutHint::None };
         CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
     }
 

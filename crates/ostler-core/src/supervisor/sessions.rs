@@ -8,6 +8,7 @@ use super::frames::Frames;
 use super::routing::Request;
 use super::timers::TimerId;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
+use crate::time::Timestamp;
 use crate::view::TabState;
 
 /// What a session is attached to.
@@ -59,6 +60,8 @@ pub(crate) struct Session {
     /// The V8 isolate of its renderer's main thread: sessions with the same one share a process.
     pub(crate) isolate: Option<Box<str>>,
     pub(crate) crashed: bool,
+    /// When its renderer last answered anything.
+    pub(crate) heard: Timestamp,
     /// The main worlds by their number in this session.
     pub(crate) contexts: HashMap<i64, FrameId>,
 }
@@ -75,6 +78,7 @@ impl Session {
             deadline: None,
             isolate: None,
             crashed: false,
+            heard: Timestamp::default(),
             contexts: HashMap::new(),
         }
     }

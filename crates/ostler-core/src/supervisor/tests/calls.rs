@@ -262,6 +262,23 @@ fn a_call_without_an_answer_ends_at_its_deadline() {
 }
 
 #[test]
+fn a_page_is_called_busy_only_if_it_answered_nothing_all_the_while() {
+    for answers_another in [false, true] {
+        let mut bench = Bench::with_tab();
+        bench.pass(ms(1));
+        let call = ClientCall { timeout: ms(700), ..bench.client_call("Runtime.evaluate") };
+        let call = bench.make(call);
+        bench.call("Runtime.getProperties");
+        if answers_another {
+            let sent = bench.expect("S", "Runtime.getProperties");
+            bench.reply(&sent, "{}");
+        }
+        bench.pass(ms(700));
+        assert_eq!(bench.error(call).to_string().contains("keeps the page busy"), !answers_another);
+    }
+}
+
+#[test]
 fn a_calls_time_runs_while_it_waits_for_its_tab() {
     let mut bench = Bench::own();
     bench.target_created("T", "page", "");
