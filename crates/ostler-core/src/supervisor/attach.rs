@@ -10,7 +10,7 @@ use super::console::FrameOfContext;
 use super::frames::Frames;
 use super::publish::Dirty;
 use super::routing::Then;
-use super::sessions::{Kind, Phase, Session, Tab};
+use super::sessions::{Kind, MainWorld, Phase, Session, Tab};
 use super::timers::Timer;
 use super::{End, Outcome, Purpose, Scope, Supervisor, wire};
 use crate::error::CallError;
@@ -62,7 +62,7 @@ impl Supervisor {
         let explicit = self.is_being_attached(&info.target_id);
         match self.tabs.get(&info.target_id) {
             // Auto-attach went wide over a tab of ours.
-            Some(tab) if tab.session.is_some() && self.scope == Scope::Guest && !explicit => self.let_go(id),
+            Some(tab) if tab.session.is_some() && self.scope == Scope::Guest && !explicit => self.drop_again(id),
             Some(tab) if tab.session.is_some() => {
                 // A second session on a tab of ours, attached by a client.
                 if let Some(session) = self.sessions.get_mut(id) {
@@ -599,30 +599,23 @@ impl Supervisor {
     pub(super) fn on_context_created(&mut self, params: &str, id: &SessionId) {
         let Some(wire::ContextCreated { context }) = wire::read(params) else { return };
         let Some(frame) = context.aux_data.filter(|aux| aux.is_default).and_then(|aux| aux.frame_id) else { return };
-        let Some((_, frames)) = self.frames_of(id) else { return };
-        frames.set_context(&frame, id, &context.unique_id);
         if let Some(session) = self.sessions.get_mut(id) {
-            session.contexts.insert(context.id, frame);
+            session.contexts.insert(context.id, MainWorld { frame, unique_id: context.unique_id.into() });
         }
     }
 
     pub(super) fn on_context_destroyed(&mut self, params: &str, id: &SessionId) {
         let Some(event) = wire::read::<wire::ContextDestroyed>(params) else { return };
-        if let Some((_, frames)) = self.frames_of(id) {
-            frames.drop_context(id, &event.execution_context_unique_id);
-        }
         if let Some(session) = self.sessions.get_mut(id) {
             session.contexts.remove(&event.execution_context_id);
         }
     }
 
     pub(super) fn on_contexts_cleared(&mut self, id: &SessionId) {
-        if let Some((target, frames)) = self.frames_of(id) {
-            frames.clear_contexts(id);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.contexts.clear();
+        if let Some(target) = session.tab.clone() {
             self.on_document_replaced(&target, id);
-        }
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.contexts.clear();
         }
     }
 

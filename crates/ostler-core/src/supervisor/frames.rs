@@ -24,8 +24,6 @@ pub(crate) struct Frame {
     pub(crate) reporter: SessionId,
     /// The session of its own target while it is an OOPIF.
     pub(crate) oopif: Option<SessionId>,
-    /// Its main world: the `uniqueId` of the context and the session that knows it (fact C25).
-    pub(crate) context: Option<(SessionId, Box<str>)>,
     /// Counts up over all frames, so that siblings keep their order.
     order: u64,
     /// Counts up with `order`: when its own target was attached.
@@ -177,29 +175,6 @@ impl Frames {
                 frame.oopif = None;
             }
         }
-        self.clear_contexts(session);
-    }
-
-    pub(crate) fn set_context(&mut self, id: &FrameId, session: &SessionId, unique_id: &str) {
-        if let Some(frame) = self.frames.get_mut(id) {
-            frame.context = Some((session.clone(), unique_id.into()));
-        }
-    }
-
-    pub(crate) fn drop_context(&mut self, session: &SessionId, unique_id: &str) {
-        for frame in self.frames.values_mut() {
-            if frame.context.as_ref().is_some_and(|(owner, id)| owner == session && **id == *unique_id) {
-                frame.context = None;
-            }
-        }
-    }
-
-    pub(crate) fn clear_contexts(&mut self, session: &SessionId) {
-        for frame in self.frames.values_mut() {
-            if frame.context.as_ref().is_some_and(|(owner, _)| owner == session) {
-                frame.context = None;
-            }
-        }
     }
 
     /// Makes this session's part of the tree equal to what `Page.getFrameTree` gave for it.
@@ -242,7 +217,6 @@ impl Frames {
             origin: String::new(),
             reporter: session.clone(),
             oopif: None,
-            context: None,
             order,
             oopif_since: 0,
             navigation_mark: None,

@@ -64,14 +64,28 @@ impl Supervisor {
         let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
         let task = opener.map(|tab| tab.task.clone()).or_else(|| self.take_requested(&info.target_id));
         if task.is_none() {
-            self.let_go(id);
+            self.drop_again(id);
         }
         task
+    }
+
+    /// Lets go of what auto-attach brought. A page that is not held gets no resume: that of one page frees whatever
+    /// popup is held in the same renderer process, before its set-up (fact F3).
+    pub(super) fn drop_again(&mut self, id: &SessionId) {
+        if self.sessions.get(id).is_some_and(|session| session.held) {
+            self.let_go(id);
+        } else {
+            self.detach(id);
+        }
     }
 
     /// Resumes and detaches, back to back: detached before it is resumed a popup would hang for good (fact E3).
     pub(super) fn let_go(&mut self, id: &SessionId) {
         self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
+        self.detach(id);
+    }
+
+    fn detach(&mut self, id: &SessionId) {
         let params = object(&[("sessionId", id.as_str())]);
         self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
     }

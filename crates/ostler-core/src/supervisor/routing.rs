@@ -321,13 +321,13 @@ impl Supervisor {
         }
         let What::Call(call) = &mut request.what else { return };
         let params = call.params.as_deref().and_then(|raw| str::from_utf8(raw).ok()).unwrap_or("{}");
-        match &frame.context {
-            Some((session, unique_id)) if call.method == "Runtime.evaluate" => {
-                let session = session.clone();
-                if let Some(params) = in_context(params, unique_id) {
+        let worlds = self.sessions.get(&reporter).map(|session| session.contexts.values());
+        match worlds.into_iter().flatten().find(|world| world.frame == *id) {
+            Some(world) if call.method == "Runtime.evaluate" => {
+                if let Some(params) = in_context(params, &world.unique_id) {
                     call.params = Some(params.into());
                 }
-                self.call_on(request, &session);
+                self.call_on(request, &reporter);
             }
             _ => {
                 let error = CallError::FrameInProcess { frame_id: id.clone(), method: call.method.clone() };

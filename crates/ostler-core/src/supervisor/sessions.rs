@@ -62,8 +62,17 @@ pub(crate) struct Session {
     pub(crate) crashed: bool,
     /// When its renderer last answered anything.
     pub(crate) heard: Timestamp,
-    /// The main worlds by their number in this session.
-    pub(crate) contexts: HashMap<i64, FrameId>,
+    /// The main worlds by their number in this session. Kept here and not with the frames: after a restore from the
+    /// back-forward cache they are told before their frames are.
+    pub(crate) contexts: HashMap<i64, MainWorld>,
+}
+
+/// The main world of a frame: where its own scripts run.
+#[derive(Debug)]
+pub(crate) struct MainWorld {
+    pub(crate) frame: FrameId,
+    /// Chromium's `uniqueId`, which no other context ever has (fact C25).
+    pub(crate) unique_id: Box<str>,
 }
 
 impl Session {
@@ -86,7 +95,7 @@ impl Session {
 
 impl FrameOfContext for Session {
     fn frame_of(&self, context: i64) -> Option<FrameId> {
-        self.contexts.get(&context).cloned()
+        self.contexts.get(&context).map(|world| world.frame.clone())
     }
 }
 

@@ -205,8 +205,6 @@ pub(crate) struct AuxData {
 pub(crate) struct ContextDestroyed {
     #[serde(default)]
     pub(crate) execution_context_id: i64,
-    #[serde(default)]
-    pub(crate) execution_context_unique_id: String,
 }
 
 /// The result of `Runtime.getIsolateId`.

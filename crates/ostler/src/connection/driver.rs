@@ -263,6 +263,7 @@ impl Driver {
             for _ in 0..BATCH {
                 match socket.poll_receive(cx) {
                     Poll::Ready(Ok(message)) => {
+                        trace("received", &message);
                         self.apply(Input::Message(message));
                         busy = true;
                     }
@@ -308,6 +309,7 @@ impl Driver {
                 Poll::Pending => return Ok(()),
             }
             if let Some(message) = self.outgoing.pop_front() {
+                trace("sent", &message);
                 socket.queue(message)?;
             }
         }
@@ -427,6 +429,11 @@ async fn dial_endpoint(endpoint: &Endpoint, shared: &Shared) -> Result<Socket, D
 fn browser_id(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("/devtools/browser/")?;
     rest.split(['?', '#']).next().filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+/// Logs the beginning of a message, only where somebody asked for the wire (`OSTLER_LOG=ostler::wire=trace`).
+fn trace(way: &'static str, message: &Bytes) {
+    tracing::trace!(target: "ostler::wire", "{way} {}", String::from_utf8_lossy(&message[..message.len().min(300)]));
 }
 
 /// Wall-clock time that never goes back.

@@ -404,3 +404,50 @@ fn a_popup_knows_its_opener_after_that_was_closed() {
     bench.attached("", "U", "SU", "page", true, "");
     bench.expect("SU", "Runtime.runIfWaitingForDebugger");
 }
+
+// --- wide around our own actions ---
+
+#[test]
+fn going_wide_frees_no_popup_that_is_held_in_the_same_process() {
+    let mut bench = Bench::guest();
+    bench.target_created("T", "page", "");
+    let ready = bench.call("Runtime.evaluate");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.answer_set_up("S", "T", "1");
+    assert_eq!(bench.result(ready), "{}");
+
+    bench.call("Input.dispatchMouseEvent");
+    let wide = bench.expect("", "Target.setAutoAttach");
+    assert!(wide.params.to_string().contains(r#""type":"page""#));
+    bench.expect("S", "Input.dispatchMouseEvent");
+    // Our own tab comes a second time, and a foreign one: neither is held, so neither may be resumed (fact F3).
+    bench.attached("", "T", "S2", "page", false, "");
+    bench.target_created("F", "page", "");
+    bench.attached("", "F", "SF", "page", false, "");
+    for _ in 0..2 {
+        bench.expect("", "Target.detachFromTarget");
+    }
+    bench.expect_nothing_sent();
+
+    bench.pass(Duration::from_secs(7));
+    let narrow = bench.expect("", "Target.setAutoAttach");
+    assert!(narrow.params.to_string().contains(r#""filter":[]"#));
+}
+
+#[test]
+fn a_foreign_popup_that_comes_held_is_resumed_and_then_detached() {
+    let mut bench = Bench::guest();
+    bench.target_created("T", "page", "");
+    bench.call("Input.insertText");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.answer_set_up("S", "T", "1");
+    bench.sent.clear();
+    bench.attached("", "F", "SF", "page", true, "");
+    bench.expect("SF", "Runtime.runIfWaitingForDebugger");
+    bench.expect("", "Target.detachFromTarget");
+    bench.expect_nothing_sent();
+}
