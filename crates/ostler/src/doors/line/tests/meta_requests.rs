@@ -7,7 +7,7 @@ use ostler_core::{SessionId, TargetId};
 use super::fake_tasks::Script;
 use super::{Client, assert_error};
 
-const SUMMARY: &str = r#""browser_kind":"local","active":true,"tabs":2,"pending_dialogs":1}"#;
+const SUMMARY: &str = r#""browser_kind":"local","browser":"found","active":true,"tabs":2,"pending_dialogs":1}"#;
 
 /// Publishes a view in which the current tab is `T1`, attached or not.
 fn publish_tab(script: &Script, session: Option<&str>) {
@@ -59,29 +59,42 @@ async fn set_session_takes_a_session_or_a_target() {
 }
 
 #[tokio::test]
-async fn current_tab_is_answered_from_what_is_known() {
-    let (mut client, script) = Client::connect();
+async fn current_tab_is_asked_of_the_browser_and_else_answered_from_what_is_known() {
+    let (mut client, mut script) = Client::connect();
     publish_tab(&script, Some("S1"));
-    assert_eq!(client.ask(r#"{"meta":"current_tab"}"#).await, TAB);
+    client.send(r#"{"meta":"current_tab"}"#).await;
+    let call = script.call().await;
+    assert_eq!((call.request.method.as_str(), call.params()), ("Target.getTargetInfo", r#"{"targetId":"T1"}"#));
+    call.succeed(r#"{"targetInfo":{"targetId":"T1","url":"https://example.com/new","title":"\ud800"}}"#);
+    let fresh = "{\"targetId\":\"T1\",\"url\":\"https://example.com/new\",\"title\":\"\u{fffd}\"}";
+    assert_eq!(client.line().await, fresh);
+
+    client.send(r#"{"meta":"current_tab"}"#).await;
+    script.call().await.succeed("{}");
+    assert_eq!(client.line().await, TAB);
     assert!(script.asked().is_empty());
 }
 
 #[tokio::test]
 async fn current_tab_attaches_when_there_is_none_and_says_when_it_went_away() {
-    let (mut client, script) = Client::connect();
-    assert_error(&client.ask(r#"{"meta":"current_tab"}"#).await, "session_gone", "tab T1");
+    let (mut client, mut script) = Client::connect();
+    client.send(r#"{"meta":"current_tab"}"#).await;
+    script.call().await.succeed("{}");
+    assert_error(&client.line().await, "session_gone", "tab T1");
     assert_eq!(script.asked(), ["current_session"]);
 }
 
 #[tokio::test]
 async fn connection_status_never_attaches() {
-    let (mut client, script) = Client::connect();
+    let (mut client, mut script) = Client::connect();
     let ask = r#"{"meta":"connection_status"}"#;
     assert_eq!(client.ask(ask).await, r#"{"target_id":null,"session_id":null,"page":null}"#);
     publish_tab(&script, None);
     assert_eq!(client.ask(ask).await, r#"{"target_id":"T1","session_id":null,"page":null}"#);
     publish_tab(&script, Some("S1"));
-    assert_eq!(client.ask(ask).await, format!(r#"{{"target_id":"T1","session_id":"S1","page":{TAB}}}"#));
+    client.send(ask).await;
+    script.call().await.succeed("{}");
+    assert_eq!(client.line().await, format!(r#"{{"target_id":"T1","session_id":"S1","page":{TAB}}}"#));
     assert!(script.asked().is_empty());
 }
 
