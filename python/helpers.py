@@ -248,9 +248,10 @@ def wait_for_network_idle(timeout=10.0, idle_ms=500):
     in_flight, cursor, moved = set(), 0, time.monotonic()
     deadline = moved + timeout
     while time.monotonic() < deadline:
-        batch = events(cursor, methods=_NETWORK, session_id=session)
+        # A frame's document is asked for on its parent's session and ends on its own.
+        sessions, batch = {session, *(f.get("session_id") for f in frames())}, events(cursor, methods=_NETWORK)
         cursor = batch["next"]
-        moved = time.monotonic() if _follow(batch["events"], session, page, in_flight) else moved
+        moved = time.monotonic() if _follow(batch["events"], sessions, page, in_flight) else moved
         if not in_flight and time.monotonic() - moved >= idle_ms / 1000:
             return True
         time.sleep(0.02)
@@ -349,11 +350,11 @@ _STARTED, _ENDED = "Network.requestWillBeSent", ("Network.loadingFinished", "Net
 _NETWORK = [_STARTED, "Network.responseReceived", "Network.dataReceived", *_ENDED]
 
 
-def _follow(batch, session, page, in_flight):
+def _follow(batch, sessions, page, in_flight):
     """Keeps in_flight true to a batch of events; says whether the tab's traffic moved."""
     moved = False
     for event in batch:
-        if event["session_id"] != session:
+        if event["session_id"] not in sessions:
             continue
         moved, request_id = True, event["params"]["requestId"]
         if event["method"] == _STARTED:

@@ -296,7 +296,9 @@ class Waiting(unittest.TestCase):
             return {"events": batch, "next": min(request["since"] + 1, len(batches)), "lost": 0}
 
         tab = {"targetId": "P", "url": "", "title": ""}
-        with FakeDaemon(browser(session={"session_id": "S"}, current_tab=tab, events=events)) as daemon:
+        tree = {"top": {"frame_id": "P"}, "children": [{"frame_id": "F", "session_id": "FRAME"}]}
+        state = {"state": {"frame_tree": tree}}
+        with FakeDaemon(browser(session={"session_id": "S"}, current_tab=tab, events=events, state=state)) as daemon:
             self.assertNotIn("drain_events", daemon.methods())
             return helpers.wait_for_network_idle(**options)
 
@@ -309,6 +311,10 @@ class Waiting(unittest.TestCase):
         started = [self.event("requestWillBeSent", "1")]
         self.assertFalse(self.idle([started], timeout=0.2, idle_ms=0))
         self.assertTrue(self.idle([started, [self.event("loadingFinished", "1")]], timeout=30, idle_ms=0))
+
+    def test_a_frames_document_that_starts_on_its_parents_session_ends_on_its_own(self):
+        batch = [self.event("requestWillBeSent", "1"), self.event("loadingFinished", "1", session="FRAME")]
+        self.assertTrue(self.idle([batch], timeout=30, idle_ms=0))
 
     def test_idle_is_not_kept_up_by_another_tab(self):
         self.assertTrue(self.idle([[self.event("requestWillBeSent", "1", session="OTHER")]], timeout=30, idle_ms=0))

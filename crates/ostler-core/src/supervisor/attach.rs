@@ -146,8 +146,9 @@ impl Supervisor {
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
+        // A frame's document is requested on its parent's session and finishes on its own.
+        self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
         if is_page {
-            self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
             let enabled = r#"{"enabled":true}"#;
             // A navigation that overtakes this one's answer can crash the renderer (fact F2).
             self.send_own(Purpose::SetUp(id.clone()), Some(id), "Emulation.setFocusEmulationEnabled", enabled);
