@@ -171,10 +171,15 @@ impl Supervisor {
     pub(super) fn on_queued_too_long(&mut self, waiter: Waiter) {
         let Some(mut request) = self.take_queued(waiter) else { return };
         request.timer = None;
-        let error = CallError::Timeout {
-            method: request.name().to_owned(),
-            timeout_ms: millis(request.timeout),
-            hint: TimeoutHint::None,
+        let error = if matches!(self.link, Link::Ready) {
+            CallError::Timeout {
+                method: request.name().to_owned(),
+                timeout_ms: millis(request.timeout),
+                hint: TimeoutHint::None,
+            }
+        } else {
+            let why = "the browser has not accepted the connection yet; if it shows a prompt, click Allow".to_owned();
+            CallError::BrowserGone { why, retry_after_ms: 1000 }
         };
         self.fail_request(request, error);
     }

@@ -30,7 +30,7 @@ fn a_call_that_waits_for_the_connection_has_its_deadline() {
     let mut bench = Bench::unconnected();
     let call = bench.call("Runtime.evaluate");
     bench.pass(Duration::from_secs(30));
-    assert_eq!(bench.code(call), "timeout");
+    assert_eq!(bench.code(call), "browser_gone");
 }
 
 #[test]
