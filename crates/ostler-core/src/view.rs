@@ -44,6 +44,8 @@ pub struct TaskView {
     pub current_dialog_params: Option<Bytes>,
     /// How dialogs are answered.
     pub policy: PolicyView,
+    /// How many dialogs the task has had: the number of the newest one.
+    pub dialogs_so_far: u64,
     /// The sessions that belong to the task.
     pub sessions: Arc<[SessionView]>,
     /// The JSON of `state`, made when first asked for, so that two reads are the same bytes.
@@ -80,6 +82,7 @@ impl TaskView {
             console: Arc::default(),
             current_dialog_params: None,
             policy: PolicyView { dialog_policy: DialogPolicy::default(), dialog_timeout_s: 300.0 },
+            dialogs_so_far: 0,
             sessions: Arc::default(),
             state_json: OnceLock::new(),
         }

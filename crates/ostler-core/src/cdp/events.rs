@@ -71,16 +71,21 @@ pub struct EventLog {
     bytes: usize,
     last_seq: u64,
     drained: u64,
-    lost: u64,
+    /// The number that it counts on from.
+    started: u64,
 }
 
 impl EventLog {
+    /// Starts empty, with the number after `last_seq` for its first event: what was before is not lost, it was given up.
+    pub fn counting_on_from(last_seq: u64) -> Self {
+        Self { last_seq, drained: last_seq, started: last_seq, ..Self::default() }
+    }
+
     /// Adds an event and returns its number; drops the oldest ones when there is no room.
     pub fn push(&mut self, event: &WireEvent) -> u64 {
         self.last_seq += 1;
         let size = event.method.len() + event.params.len() + OVERHEAD;
         if size > MAX_BYTES {
-            self.lost += 1;
             return self.last_seq;
         }
         self.bytes += size;
@@ -94,25 +99,14 @@ impl EventLog {
         while self.kept.len() > MAX_EVENTS || self.bytes > MAX_BYTES {
             let Some(oldest) = self.kept.pop_front() else { break };
             self.bytes -= oldest.method.len() + oldest.params.len() + OVERHEAD;
-            self.lost += 1;
         }
         self.last_seq
-    }
-
-    /// Returns the number of the newest event; 0 before the first.
-    pub fn last_seq(&self) -> u64 {
-        self.last_seq
-    }
-
-    /// Returns how many events have fallen out so far.
-    pub fn lost(&self) -> u64 {
-        self.lost
     }
 
     /// Returns up to `limit` events after number `since` that `filter` takes, and takes none away.
     pub fn page(&self, since: u64, limit: usize, filter: &EventFilter) -> EventPage {
         // A number from the future (an earlier daemon's) starts at the end.
-        let since = since.min(self.last_seq);
+        let since = since.clamp(self.started, self.last_seq);
         let mut page = EventPage { next: self.last_seq, ..EventPage::default() };
         let mut kept = 0;
         for event in self.kept.range(self.kept.partition_point(|event| event.seq <= since)..) {

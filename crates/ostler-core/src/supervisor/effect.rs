@@ -6,14 +6,15 @@ use bytes::Bytes;
 
 use crate::cdp::envelope::WireEvent;
 use crate::error::CallError;
-use crate::ids::{SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, SessionId, TargetId, TaskId, Waiter};
 use crate::view::{ClosedDialogView, TaskView};
 
 /// One thing for the driver to do.
 #[derive(Debug)]
 pub enum Effect {
-    /// Send this message to the browser.
-    Send(Bytes),
+    /// Send this command to the browser, unless it has ended by the time that there is room for it
+    /// ([`super::Supervisor::awaits`]).
+    Send(CallId, Bytes),
     /// Tell whoever waits how it ended.
     Finish(Waiter, Result<Outcome, CallError>),
     /// Put this event in the task's log.

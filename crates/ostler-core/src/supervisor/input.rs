@@ -36,6 +36,8 @@ pub enum Input {
         policy: DialogPolicy,
         /// How long a dialog waits for an answer.
         dialog_timeout: Duration,
+        /// How many dialogs a task of this name has had before: numbers are never used again.
+        dialogs_before: u64,
     },
     /// A task ends: its sessions are left as if they had never been.
     EndTask(TaskId),
@@ -62,6 +64,8 @@ pub enum Input {
         waiter: Waiter,
         /// The task.
         task: TaskId,
+        /// How long it may take: a browser may have to be launched, or its person asked.
+        timeout: Duration,
     },
     /// A client wants the script stopped that keeps the current tab busy.
     Interrupt {

@@ -113,6 +113,10 @@ impl Supervisor {
         self.on_narrow_due();
         self.dismiss_everything(waiter);
         self.resume_held(|_| true, || Purpose::Leave(waiter));
+        // Its answer is behind the answers to all that was sent before, of tasks that ended a moment ago too.
+        if matches!(self.link, Link::Ready | Link::Starting(_)) {
+            self.send_own(Purpose::Leave(waiter), None, "Browser.getVersion", "{}");
+        }
         self.on_leave_answered(waiter);
     }
 

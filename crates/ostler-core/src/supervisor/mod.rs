@@ -154,7 +154,9 @@ impl Supervisor {
             Input::Connected { browser_id, scope } => self.on_connected(browser_id, scope),
             Input::Gone { why, retry_after } => self.on_gone(why, retry_after),
             Input::Message(message) => self.on_message(&message),
-            Input::StartTask { task, policy, dialog_timeout } => self.on_start_task(task, policy, dialog_timeout),
+            Input::StartTask { task, policy, dialog_timeout, dialogs_before } => {
+                self.on_start_task(task, policy, dialog_timeout, dialogs_before);
+            }
             Input::EndTask(task) => self.on_end_task(&task),
             Input::Call(call) => {
                 let request = Request::from_call(call, self.now);
@@ -166,8 +168,8 @@ impl Supervisor {
                 let request = Request::select_tab(waiter, task, session, target, self.now);
                 self.on_request(request);
             }
-            Input::CurrentTab { waiter, task } => {
-                let request = Request::current_tab(waiter, task, self.now);
+            Input::CurrentTab { waiter, task, timeout } => {
+                let request = Request::current_tab(waiter, task, timeout, self.now);
                 self.on_request(request);
             }
             Input::Interrupt { waiter, task } => {
@@ -193,6 +195,11 @@ impl Supervisor {
     /// Returns when [`Input::Tick`] is due at the latest.
     pub fn poll_timeout(&self) -> Option<Timestamp> {
         self.timers.next()
+    }
+
+    /// Returns whether somebody still waits for the answer to this command.
+    pub fn awaits(&self, id: CallId) -> bool {
+        self.calls.get(id).is_some()
     }
 
     /// Returns how many commands are in flight.
@@ -346,7 +353,7 @@ impl Supervisor {
     ) -> CallId {
         let id = self.calls.next_id();
         let deadline = self.timers.start(self.now + timeout, Timer::Call(id));
-        self.effects.push_back(Effect::Send(envelope::write_command(id, method, params, session)));
+        self.effects.push_back(Effect::Send(id, envelope::write_command(id, method, params, session)));
         self.calls.insert(id, Flight { purpose, session: session.cloned(), method: method.into(), deadline });
         id
     }

@@ -135,6 +135,7 @@ impl Supervisor {
             console: Arc::clone(&task.parts.console),
             current_dialog_params: current.and_then(|tab| Some(tab.dialogs.first()?.raw.clone())),
             policy: PolicyView { dialog_policy: task.policy, dialog_timeout_s: task.dialog_timeout.as_secs_f64() },
+            dialogs_so_far: task.dialogs_so_far,
             sessions: Arc::clone(&task.parts.sessions),
             state_json: OnceLock::new(),
         };

@@ -89,8 +89,8 @@ impl Request {
         Self::new(waiter, task, What::SelectTab { session, target }, now)
     }
 
-    pub(super) fn current_tab(waiter: Waiter, task: TaskId, now: Timestamp) -> Self {
-        Self::new(waiter, task, What::CurrentTab, now)
+    pub(super) fn current_tab(waiter: Waiter, task: TaskId, timeout: Duration, now: Timestamp) -> Self {
+        Self { deadline: now + timeout, timeout, ..Self::new(waiter, task, What::CurrentTab, now) }
     }
 
     pub(super) fn interrupt(waiter: Waiter, task: TaskId, now: Timestamp) -> Self {

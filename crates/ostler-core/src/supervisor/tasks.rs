@@ -17,7 +17,8 @@ use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
 pub(super) struct Task {
     pub(super) policy: DialogPolicy,
     pub(super) dialog_timeout: Duration,
-    next_dialog: u64,
+    /// The number of the newest dialog.
+    pub(super) dialogs_so_far: u64,
     pub(super) recent: VecDeque<ClosedDialogView>,
     pub(super) console: Console,
     /// In the order in which the task got them.
@@ -34,11 +35,11 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn new(policy: DialogPolicy, dialog_timeout: Duration) -> Self {
+    fn new(policy: DialogPolicy, dialog_timeout: Duration, dialogs_before: u64) -> Self {
         Self {
             policy,
             dialog_timeout,
-            next_dialog: 0,
+            dialogs_so_far: dialogs_before,
             recent: VecDeque::new(),
             console: Console::default(),
             tabs: Vec::new(),
@@ -53,8 +54,8 @@ impl Task {
 
     /// Returns a number that no dialog of the task has had.
     pub(super) fn next_dialog_id(&mut self) -> DialogId {
-        self.next_dialog += 1;
-        DialogId(self.next_dialog)
+        self.dialogs_so_far += 1;
+        DialogId(self.dialogs_so_far)
     }
 
     pub(super) fn remember(&mut self, closed: ClosedDialogView) {
@@ -76,14 +77,20 @@ fn is_real_page(info: &wire::TargetInfo) -> bool {
 }
 
 impl Supervisor {
-    pub(super) fn on_start_task(&mut self, id: TaskId, policy: DialogPolicy, dialog_timeout: Duration) {
+    pub(super) fn on_start_task(
+        &mut self,
+        id: TaskId,
+        policy: DialogPolicy,
+        dialog_timeout: Duration,
+        dialogs_before: u64,
+    ) {
         match self.tasks.get_mut(&id) {
             Some(task) => {
                 (task.policy, task.dialog_timeout) = (policy, dialog_timeout);
                 task.dirty |= Dirty::POLICY;
             }
             None => {
-                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout));
+                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, dialogs_before));
                 self.adopt_unowned_tabs(&id);
             }
         }

@@ -3,20 +3,23 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
+use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use ostler_core::supervisor::{Effect, Input, Outcome, Scope, Supervisor};
-use ostler_core::{CallError, TaskId, Timestamp, Waiter};
+use ostler_core::{CallError, CallId, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
+use super::clock::Clock;
+use super::dial::{DialFailure, dial};
 use super::handle::{Shared, Status, TaskFeed};
-use super::websocket::{DialError, Socket};
-use crate::endpoint::{self, Endpoint, EndpointError, Launched, Machine, Source};
+use super::websocket::Socket;
+use crate::endpoint::{Endpoint, Launched, Machine, Source};
 
 /// How many messages and how many commands are taken in before effects are carried out: enough to share the cost of
 /// publishing in a storm of events, few enough that no client waits for long.
@@ -24,8 +27,6 @@ const BATCH: usize = 128;
 /// The wait before the second attempt to dial; it doubles up to [`MAX_BACK_OFF`].
 const FIRST_BACK_OFF: Duration = Duration::from_millis(100);
 const MAX_BACK_OFF: Duration = Duration::from_secs(10);
-/// How long the handshake may take. A browser that asks its person for consent holds it meanwhile.
-const HANDSHAKE: Duration = Duration::from_secs(60);
 /// How long letting go may take.
 const LEAVE: Duration = Duration::from_secs(2);
 
@@ -34,6 +35,10 @@ const LEAVE: Duration = Duration::from_secs(2);
 pub(super) enum Command {
     /// Takes part in the supervisor's inputs, in the order of arrival.
     Input(Input),
+    /// A task begins; what is known of it is shown in `feed` from now on.
+    StartTask { input: Input, task: TaskId, feed: Arc<TaskFeed> },
+    /// Somebody asked for this browser by name: dial it, and launch it if it is one of our own.
+    Dial,
     /// The same, with somebody waiting for the outcome.
     Ask { waiter: Waiter, input: Input, reply: oneshot::Sender<Result<Outcome, CallError>> },
     /// Let go of the browser and end.
@@ -59,7 +64,8 @@ pub(super) async fn run(
         machine,
         launched: None,
         left: None,
-        nudged: false,
+        needed: false,
+        named: false,
         ever_connected: false,
     };
     driver.live().await;
@@ -79,9 +85,8 @@ struct Driver {
     inbox: mpsc::UnboundedReceiver<Command>,
     shared: Arc<Shared>,
     waiting: HashMap<Waiter, oneshot::Sender<Result<Outcome, CallError>>>,
-    /// Messages that the socket had no room for yet.
-    outgoing: VecDeque<Bytes>,
-    /// The shared map's feeds, looked up once.
+    /// Commands that the socket had no room for yet.
+    outgoing: VecDeque<(CallId, Bytes)>,
     feeds: HashMap<TaskId, Arc<TaskFeed>>,
     source: Source,
     machine: Arc<Machine>,
@@ -89,21 +94,21 @@ struct Driver {
     /// Who waits for the end, once it was asked for.
     left: Option<oneshot::Sender<()>>,
     /// Somebody needs the browser now.
-    nudged: bool,
+    needed: bool,
+    /// Somebody asked for this very browser.
+    named: bool,
     ever_connected: bool,
 }
 
-/// Why there is no connection, in words for the person who can help.
-struct DialFailure {
-    why: String,
-    /// Whether trying again may help without anybody doing anything.
-    may_pass: bool,
-}
-
-impl From<EndpointError> for DialFailure {
-    fn from(error: EndpointError) -> Self {
-        Self { may_pass: error.may_pass(), why: error.to_string() }
-    }
+/// What ends the time without a connection.
+#[derive(Clone, Copy)]
+enum Pause {
+    /// Somebody asks for something that needs the browser.
+    UntilNeeded,
+    /// Somebody asks for this very browser: one of our own is never launched again by itself.
+    UntilNamed,
+    /// This time is over, or somebody needs the browser.
+    For(Duration),
 }
 
 /// Why a phase of the driver's life ended.
@@ -116,37 +121,37 @@ enum Over {
 
 impl Driver {
     async fn live(&mut self) {
-        let mut back_off = FIRST_BACK_OFF;
         // Nothing is dialled before somebody needs it: looking at the status touches no browser.
-        if self.idle_until(None).await.is_break() {
-            return;
-        }
+        let mut pause = Pause::UntilNeeded;
+        let mut back_off = FIRST_BACK_OFF;
         loop {
-            match self.dial().await {
-                Ok(Some((socket, endpoint))) => {
-                    back_off = FIRST_BACK_OFF;
-                    let over = self.hold(socket, endpoint).await;
-                    let Over::Lost(why) = over else { return };
-                    tracing::info!("connection lost: {why}");
-                    self.set_status(format!("the connection to the browser was lost ({why})"));
-                    self.gone(
-                        format!("the connection to the browser was lost ({why}) and is being restored"),
-                        back_off,
-                    );
-                }
-                Ok(None) => return,
-                Err(failure) => {
-                    if !failure.may_pass {
-                        // Only a change on the person's side helps; a call still tries at once.
-                        back_off = MAX_BACK_OFF;
-                    }
-                    self.set_status(failure.why.clone());
-                    self.gone(failure.why, back_off);
-                }
-            }
-            if self.idle_until(Some(back_off)).await.is_break() {
+            if self.idle(pause).await.is_break() {
                 return;
             }
+            let (why, may_pass) = match self.dial().await {
+                Ok(Some((socket, endpoint))) => {
+                    back_off = FIRST_BACK_OFF;
+                    let Over::Lost(why) = self.hold(socket, endpoint).await else { return };
+                    tracing::info!("connection lost: {why}");
+                    if self.launched.is_some() {
+                        let why =
+                            "the browser that ostler launched has ended; start another with `ostler connect --launch`";
+                        (why.to_owned(), false)
+                    } else {
+                        (format!("the connection to the browser was lost ({why}) and is being restored"), true)
+                    }
+                }
+                Ok(None) => return,
+                Err(DialFailure { why, may_pass }) => (why, may_pass),
+            };
+            self.set_status(why.clone());
+            self.gone(why, back_off);
+            // What only a person can change is not tried again before somebody asks for it.
+            pause = match may_pass {
+                true => Pause::For(back_off),
+                false if self.launched.is_some() => Pause::UntilNamed,
+                false => Pause::UntilNeeded,
+            };
             back_off = (back_off * 2).min(MAX_BACK_OFF);
         }
     }
@@ -161,61 +166,56 @@ impl Driver {
         self.carry_out();
     }
 
-    /// Answers commands while there is no connection: until somebody needs one, or until `wait` is over.
-    async fn idle_until(&mut self, wait: Option<Duration>) -> std::ops::ControlFlow<()> {
+    /// Answers commands while there is no connection, for as long as `pause` says.
+    async fn idle(&mut self, pause: Pause) -> ControlFlow<()> {
         let started = Instant::now();
         loop {
-            // Whoever needs the browser does not wait out the back-off, but a failing dial is not repeated at once.
-            let wait = wait.map(|wait| if self.nudged { wait.min(FIRST_BACK_OFF) } else { wait });
-            if wait.map_or(self.nudged, |wait| started.elapsed() >= wait) {
+            let left = match pause {
+                _ if self.named => Some(Duration::ZERO),
+                Pause::UntilNamed => None,
+                Pause::UntilNeeded => self.needed.then_some(Duration::ZERO),
+                // Whoever needs the browser does not wait out the back-off, but a failing dial is not repeated at once.
+                Pause::For(wait) => {
+                    let wait = if self.needed { wait.min(FIRST_BACK_OFF) } else { wait };
+                    Some(wait.saturating_sub(started.elapsed()))
+                }
+            };
+            if left.is_some_and(|left| left.is_zero()) {
                 break;
             }
-            let wake = [wait.map(|wait| wait.saturating_sub(started.elapsed())), self.until_timer()];
-            let wake = wake.into_iter().flatten().min().unwrap_or(Duration::from_secs(3600));
+            let wake = [left, self.until_timer()].into_iter().flatten().min().unwrap_or(Duration::from_secs(3600));
             tokio::select! {
                 command = self.inbox.recv() => {
                     if self.on_command(command) {
-                        return std::ops::ControlFlow::Break(());
+                        return ControlFlow::Break(());
                     }
                 }
                 () = tokio::time::sleep(wake) => self.apply(Input::Tick),
             }
             self.carry_out();
         }
-        self.nudged = false;
+        (self.needed, self.named) = (false, false);
         if !self.ever_connected {
             // The first time, calls wait for how it ends; after a loss they fail at once (contract: `browser_gone`).
             self.apply(Input::Dialling);
             self.carry_out();
         }
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     }
 
     /// Finds the browser and dials it, answering commands meanwhile. `None` when the driver is to end.
     async fn dial(&mut self) -> Result<Option<(Socket, Endpoint)>, DialFailure> {
-        if let Some(launched) = self.launched.take() {
-            // The browser that we launched is gone or does not answer: another one takes its place.
-            launched.stop().await;
-        }
-        let (source, machine) = (self.source.clone(), Arc::clone(&self.machine));
         if !self.ever_connected {
             self.set_status("being looked for".to_owned());
         }
-        let shared = Arc::clone(&self.shared);
+        let (source, machine) = (self.source.clone(), Arc::clone(&self.machine));
+        let (shared, before) = (Arc::clone(&self.shared), self.launched.take());
         let attempt = async move {
-            let mut endpoint = endpoint::find(&source, &machine).await?;
-            let dialled = match dial_endpoint(&endpoint, &shared).await {
-                Err(DialError::NotFound) if let Some(renewed) = source.renewed() => {
-                    // The address names a browser that was there before; another one may answer at the same port.
-                    endpoint = endpoint::find(&renewed, &machine).await?;
-                    dial_endpoint(&endpoint, &shared).await
-                }
-                dialled => dialled,
-            };
-            match dialled {
-                Ok(socket) => Ok((socket, endpoint)),
-                Err(error) => Err(DialFailure { why: format!("{} {error}", endpoint.url.label()), may_pass: true }),
+            if let Some(before) = before {
+                // The browser that we launched is gone or does not answer: another one takes its place.
+                before.stop().await;
             }
+            dial(&source, &machine, &shared).await
         };
         let mut attempt = std::pin::pin!(attempt);
         loop {
@@ -250,7 +250,7 @@ impl Driver {
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;
-        if self.left.is_some() {
+        if matches!(over, Over::Ended) {
             self.let_go(&mut socket).await;
         }
         over
@@ -308,7 +308,9 @@ impl Driver {
                 Poll::Ready(()) => {}
                 Poll::Pending => return Ok(()),
             }
-            if let Some(message) = self.outgoing.pop_front() {
+            let Some((id, message)) = self.outgoing.pop_front() else { break };
+            // One that has ended meanwhile, by its deadline or because nobody waits, must not act any more.
+            if self.supervisor.awaits(id) {
                 trace("sent", &message);
                 socket.queue(message)?;
             }
@@ -319,7 +321,7 @@ impl Driver {
         }
     }
 
-    /// Answers what is open and resumes what waits, then closes.
+    /// Answers what is open and resumes what waits.
     async fn let_go(&mut self, socket: &mut Socket) {
         let waiter = Waiter(u64::MAX);
         let (reply, mut done) = oneshot::channel();
@@ -327,18 +329,18 @@ impl Driver {
         self.apply(Input::Leave(waiter));
         self.carry_out();
         let leaving = poll_fn(|cx| {
-            if let Err(_lost) = self.send_outgoing(socket, cx) {
-                return Poll::Ready(());
-            }
             loop {
                 match socket.poll_receive(cx) {
                     Poll::Ready(Ok(message)) => self.apply(Input::Message(message)),
                     Poll::Ready(Err(_)) => return Poll::Ready(()),
                     Poll::Pending => break,
                 }
-                self.carry_out();
             }
-            Pin::new(&mut done).poll(cx).map(|_| ())
+            self.carry_out();
+            match self.send_outgoing(socket, cx) {
+                Ok(()) => Pin::new(&mut done).poll(cx).map(|_| ()),
+                Err(_lost) => Poll::Ready(()),
+            }
         });
         if tokio::time::timeout(LEAVE, leaving).await.is_err() {
             tracing::warn!("the browser did not answer while it was let go");
@@ -349,8 +351,17 @@ impl Driver {
     fn on_command(&mut self, command: Option<Command>) -> bool {
         match command {
             Some(Command::Input(input)) => self.apply(input),
+            Some(Command::StartTask { input, task, feed }) => {
+                self.feeds.insert(task, feed);
+                self.apply(input);
+            }
+            Some(Command::Dial) => {
+                (self.needed, self.named) = (true, true);
+                // Whoever named it waits for how the dialling ends, also after a loss.
+                self.apply(Input::Dialling);
+            }
             Some(Command::Ask { waiter, input, reply }) => {
-                self.nudged = true;
+                self.needed = true;
                 if !self.ever_connected {
                     self.apply(Input::Dialling);
                 }
@@ -376,7 +387,7 @@ impl Driver {
     fn carry_out(&mut self) {
         while let Some(effect) = self.supervisor.poll_effect() {
             match effect {
-                Effect::Send(message) => self.outgoing.push_back(message),
+                Effect::Send(id, message) => self.outgoing.push_back((id, message)),
                 Effect::Finish(waiter, outcome) => {
                     if let Some(reply) = self.waiting.remove(&waiter) {
                         // Whoever waited may have gone.
@@ -384,44 +395,31 @@ impl Driver {
                     }
                 }
                 Effect::Record(task, event) => {
-                    if let Some(feed) = self.feed(&task) {
+                    if let Some(feed) = self.feeds.get(&task) {
                         let seq = feed.log().push(&event);
                         feed.last_seq.send_replace(seq);
                     }
                 }
                 Effect::Publish(view) => {
-                    if let Some(feed) = self.feed(&view.task) {
+                    if let Some(feed) = self.feeds.get(&view.task) {
                         feed.view.store(view);
                     }
                 }
                 Effect::Note(text) => tracing::warn!("{text}"),
                 Effect::Retire(task) => {
                     self.feeds.remove(&task);
-                    self.shared.feeds.write().unwrap_or_else(PoisonError::into_inner).remove(&task);
                 }
             }
         }
-    }
-
-    fn feed(&mut self, task: &TaskId) -> Option<&Arc<TaskFeed>> {
-        if !self.feeds.contains_key(task) {
-            let feeds = self.shared.feeds.read().unwrap_or_else(PoisonError::into_inner);
-            self.feeds.insert(task.clone(), Arc::clone(feeds.get(task)?));
+        if self.outgoing.len() > BATCH {
+            // The socket takes nothing: what has ended meanwhile need not be kept for it.
+            let supervisor = &self.supervisor;
+            self.outgoing.retain(|(id, _)| supervisor.awaits(*id));
         }
-        self.feeds.get(task)
     }
 
     fn until_timer(&self) -> Option<Duration> {
         self.supervisor.poll_timeout().map(|at| at.since(self.clock.now()))
-    }
-}
-
-async fn dial_endpoint(endpoint: &Endpoint, shared: &Shared) -> Result<Socket, DialError> {
-    let text = format!("{}: waiting for the browser to accept; if it asks, click Allow", endpoint.url.label());
-    shared.say(text);
-    match tokio::time::timeout(HANDSHAKE, Socket::dial(&endpoint.url)).await {
-        Ok(dialled) => dialled,
-        Err(_) => Err(DialError::Failed(format!("no handshake within {} s", HANDSHAKE.as_secs()))),
     }
 }
 
@@ -434,24 +432,4 @@ fn browser_id(url: &str) -> Option<String> {
 /// Logs the beginning of a message, only where somebody asked for the wire (`OSTLER_LOG=ostler::wire=trace`).
 fn trace(way: &'static str, message: &Bytes) {
     tracing::trace!(target: "ostler::wire", "{way} {}", String::from_utf8_lossy(&message[..message.len().min(300)]));
-}
-
-/// Wall-clock time that never goes back.
-struct Clock {
-    started: Instant,
-    started_at: Duration,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self {
-            started: Instant::now(),
-            // A clock before 1970 is wrong anyway.
-            started_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-        }
-    }
-
-    fn now(&self) -> Timestamp {
-        Timestamp::default() + self.started_at + self.started.elapsed()
-    }
 }

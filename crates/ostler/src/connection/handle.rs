@@ -1,8 +1,7 @@
 //! What everybody but the driver holds of a browser: a way to ask, and a way to look.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use ostler_core::cdp::events::{Event, EventFilter, EventLog, EventPage};
@@ -23,13 +22,14 @@ pub(crate) struct TaskFeed {
 }
 
 impl TaskFeed {
-    pub(crate) fn new(view: TaskView) -> Self {
-        Self { view: ArcSwap::from_pointee(view), log: Mutex::default(), last_seq: watch::Sender::new(0) }
-    }
-
-    /// Shows `view` from now on; the events stay, and their numbers go on.
-    pub(crate) fn reset(&self, view: TaskView) {
-        self.view.store(Arc::new(view));
+    /// Starts with nothing known. Its events count on from `events`, the number of the newest one before.
+    pub(crate) fn new(task: TaskId, events: u64) -> Self {
+        let log = EventLog::counting_on_from(events);
+        Self {
+            view: ArcSwap::from_pointee(TaskView::empty(task)),
+            log: Mutex::new(log),
+            last_seq: watch::Sender::new(events),
+        }
     }
 
     /// Returns what is known of the task now.
@@ -77,7 +77,6 @@ pub(crate) struct Status {
 /// What the handles and the driver share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) feeds: RwLock<HashMap<TaskId, Arc<TaskFeed>>>,
     pub(super) status: ArcSwap<Status>,
 }
 
@@ -105,7 +104,7 @@ impl Handle {
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
         };
         let status = Status { kind, text: "not looked for yet".to_owned() };
-        let shared = Arc::new(Shared { feeds: RwLock::default(), status: ArcSwap::from_pointee(status) });
+        let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status) });
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));
         Self { commands, shared, waiters: Arc::default() }
@@ -123,8 +122,7 @@ impl Handle {
 
     /// Publishes a task's state in `feed` from now on.
     pub(crate) fn start_task(&self, input: Input, task: TaskId, feed: Arc<TaskFeed>) {
-        self.shared.feeds.write().unwrap_or_else(PoisonError::into_inner).insert(task, feed);
-        self.send(Command::Input(input));
+        self.send(Command::StartTask { input, task, feed });
     }
 
     /// Ends a task; its feed stays with whoever holds it.
@@ -153,6 +151,11 @@ impl Handle {
         outcome.unwrap_or_else(|_| {
             Err(CallError::BrowserGone { why: "the daemon is ending".to_owned(), retry_after_ms: 1000 })
         })
+    }
+
+    /// Dials now, and launches the browser if it is one of our own.
+    pub(crate) fn dial(&self) {
+        self.send(Command::Dial);
     }
 
     /// Lets go of the browser: dialogs answered, waiting targets resumed, a launched browser ended.

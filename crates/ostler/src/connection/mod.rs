@@ -7,6 +7,8 @@
 //!   readers ◀── TaskView, EventLog (published, never waited for)
 //! ```
 
+mod clock;
+mod dial;
 mod driver;
 mod handle;
 mod websocket;

@@ -60,7 +60,7 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
     /// Returns what kind of browser the default task has.
     fn browser_kind(&self) -> BrowserKind;
 
-    /// Returns whether the daemon was given the browser at this URL, or the default task is in it.
+    /// Returns whether the default task's browser is the one at this URL.
     fn drives(&self, url: &SecretUrl) -> bool;
 
     /// Returns the events of a task.

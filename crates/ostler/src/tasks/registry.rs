@@ -17,6 +17,13 @@ use crate::connection::Handle;
 use crate::endpoint::{BrowserKind, Given, Machine, Source};
 use crate::secret::SecretUrl;
 
+/// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
+const CONNECT: Duration = Duration::from_secs(100);
+/// How long a request for the current tab waits.
+const CURRENT_TAB: Duration = Duration::from_secs(30);
+/// How many names of ended tasks are remembered.
+const MAX_REMEMBERED: usize = 10_000;
+
 /// What a task gets that asks for nothing else.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
@@ -43,6 +50,23 @@ pub(crate) struct Registry {
 struct State {
     browsers: Vec<Browser>,
     tasks: BTreeMap<TaskId, Entry>,
+    /// How far the numbers of tasks went that are over: a name that comes back counts on.
+    ended: BTreeMap<TaskId, Counts>,
+}
+
+/// The newest numbers that a task's events and dialogs had.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    events: u64,
+    dialogs: u64,
+}
+
+/// A browser that a task is, or is to be, bound to.
+#[derive(Debug)]
+struct Binding {
+    entry: Entry,
+    /// Whether the task was not there before.
+    is_new: bool,
 }
 
 #[derive(Debug)]
@@ -109,7 +133,7 @@ impl Registry {
     pub(crate) async fn current_session(&self, task: &TaskId) -> Result<(TargetId, SessionId), CallError> {
         let entry = self.entry(task)?;
         let task = task.clone();
-        tab(entry.handle.ask(|waiter| Input::CurrentTab { waiter, task }).await?)
+        tab(entry.handle.ask(|waiter| Input::CurrentTab { waiter, task, timeout: CURRENT_TAB }).await?)
     }
 
     /// Makes a tab the current one; returns the session on it.
@@ -152,31 +176,46 @@ impl Registry {
     }
 
     /// Starts a task, or binds it to another browser with all its state dropped. Asking again for what it has
-    /// changes nothing but the policy. Waits until a tab is attached; if that fails the task is as if it had
-    /// never been started.
+    /// changes nothing but the policy. Waits until a tab is attached there; until then, and if that fails, the task
+    /// is as it was.
     pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
         let ConnectRequest { task, target, dialog_policy, dialog_timeout_s } = request;
-        let policy = dialog_policy.unwrap_or(self.defaults.dialog_policy);
-        let timeout = match dialog_timeout_s {
+        let dialog_timeout = match dialog_timeout_s {
             Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| CallError::BadRequest {
                 field: "dialog_timeout_s",
                 why: "not a number of seconds".to_owned(),
             })?,
             None => self.defaults.dialog_timeout,
         };
-        self.bind(&task, target, policy, timeout);
-        if let Err(error) = self.current_session(&task).await {
-            self.unbind(&task);
-            return Err(error);
+        let policy = dialog_policy.unwrap_or(self.defaults.dialog_policy);
+        let binding = self.prepare(&task, target);
+        let entry = binding.entry.clone();
+        self.start(&task, &entry, policy, dialog_timeout);
+        entry.handle.dial();
+        let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
+        let given_up = GiveUp { registry: self, task: &task, binding: Some(&binding) };
+        attached.await?;
+        given_up.keep();
+        let summary = self.summary(&task, &entry);
+        if let Some(unused) = self.settle(&task, binding) {
+            unused.leave().await;
         }
-        Ok(self.summary(&task, &self.entry(&task)?))
+        Ok(summary)
     }
 
     /// Ends a task; the default one is there again at once, with nothing attached.
     pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
         let entry = self.entry(task)?;
         let summary = TaskSummary { active: false, tabs: 0, pending_dialogs: 0, ..self.summary(task, &entry) };
-        if let Some(unused) = self.unbind(task) {
+        let unused = {
+            let mut state = self.state();
+            state.tasks.remove(task);
+            state.end(task, &entry)
+        };
+        if *task == TaskId::default_task() {
+            self.start_default_task();
+        }
+        if let Some(unused) = unused {
             unused.leave().await;
         }
         Ok(summary)
@@ -193,16 +232,12 @@ impl Registry {
         self.entry(&TaskId::default_task()).map_or(BrowserKind::Local, |entry| entry.handle.status().kind)
     }
 
-    /// Returns whether the daemon was given the browser at this URL, or the default task is in it.
+    /// Returns whether the default task's browser is the one at this URL.
     pub(crate) fn drives(&self, url: &SecretUrl) -> bool {
-        let given = match &self.defaults.source {
-            Source::WebSocket(given) | Source::Http(given) => given.url == *url,
-            Source::Discover | Source::Launch(_) => false,
-        };
         let state = self.state();
         let entry = state.tasks.get(&TaskId::default_task());
         let browser = entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
-        given || browser.is_some_and(|browser| browser.key == Key::Url(url.clone()))
+        browser.is_some_and(|browser| browser.key == Key::Url(url.clone()))
     }
 
     /// Returns a task's events.
@@ -232,12 +267,10 @@ impl Registry {
         }
     }
 
-    fn bind(&self, task: &TaskId, target: ConnectTarget, policy: DialogPolicy, timeout: Duration) {
+    /// Finds or makes the browser that a task is to be bound to. A task that is there already keeps what it has.
+    fn prepare(&self, task: &TaskId, target: ConnectTarget) -> Binding {
         let mut state = self.state();
         let (key, source) = self.choose(task, target, &state);
-        let same =
-            |entry: &Entry| state.browsers.iter().any(|browser| browser.key == key && browser.handle.is(&entry.handle));
-        let bound = state.tasks.get(task).is_some_and(same);
         let handle = match state.browsers.iter().find(|browser| browser.key == key) {
             Some(browser) => browser.handle.clone(),
             None => {
@@ -246,39 +279,34 @@ impl Registry {
                 handle
             }
         };
-        // The numbers of a task's events go on from one browser to the next: they count per daemon.
-        let feed = match state.tasks.get(task) {
-            Some(entry) => Arc::clone(&entry.feed),
-            None => Arc::new(TaskEvents::new(TaskView::empty(task.clone()))),
-        };
-        if !bound && let Some(old) = state.tasks.get(task) {
-            old.handle.end_task(task.clone());
-        }
-        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout: timeout };
-        handle.start_task(input, task.clone(), Arc::clone(&feed));
-        state.tasks.insert(task.clone(), Entry { handle, feed });
-        drop_unused(&mut state);
-    }
-
-    /// Ends a task's hold on its browser. Returns the browser if nobody else uses it.
-    fn unbind(&self, task: &TaskId) -> Option<Handle> {
-        let unused = {
-            let mut state = self.state();
-            if let Some(entry) = state.tasks.remove(task) {
-                entry.handle.end_task(task.clone());
-                entry.feed.reset(TaskView::empty(task.clone()));
+        match state.tasks.get(task).filter(|entry| entry.handle.is(&handle)) {
+            Some(entry) => Binding { entry: entry.clone(), is_new: false },
+            None => {
+                let Counts { events, .. } = state.counts(task);
+                Binding { entry: Entry { handle, feed: Arc::new(TaskEvents::new(task.clone(), events)) }, is_new: true }
             }
-            drop_unused(&mut state)
-        };
-        if *task == TaskId::default_task() {
-            self.start_default_task();
         }
-        unused
     }
 
+    fn start(&self, task: &TaskId, entry: &Entry, policy: DialogPolicy, dialog_timeout: Duration) {
+        let dialogs_before = self.state().counts(task).dialogs;
+        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout, dialogs_before };
+        entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
+    }
+
+    /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
+    fn settle(&self, task: &TaskId, binding: Binding) -> Option<Handle> {
+        let mut state = self.state();
+        let before = state.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
+        state.end(task, &before)
+    }
+
+    /// The default task is always there; its browser is dialled when somebody needs it.
     fn start_default_task(&self) {
-        let Defaults { dialog_policy, dialog_timeout, .. } = self.defaults;
-        self.bind(&TaskId::default_task(), ConnectTarget::Default, dialog_policy, dialog_timeout);
+        let task = TaskId::default_task();
+        let binding = self.prepare(&task, ConnectTarget::Default);
+        self.start(&task, &binding.entry, self.defaults.dialog_policy, self.defaults.dialog_timeout);
+        self.settle(&task, binding);
     }
 
     fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
@@ -330,11 +358,53 @@ impl Registry {
     }
 }
 
-/// Takes out a browser that no task uses any more.
-fn drop_unused(state: &mut State) -> Option<Handle> {
-    let used = |handle: &Handle| state.tasks.values().any(|entry| entry.handle.is(handle));
-    let at = state.browsers.iter().position(|browser| !used(&browser.handle))?;
-    Some(state.browsers.remove(at).handle)
+impl State {
+    /// Ends a task in the browser that it was in, and remembers how far its numbers went. Returns the browser if
+    /// nobody uses it any more.
+    fn end(&mut self, task: &TaskId, entry: &Entry) -> Option<Handle> {
+        let counts = Counts { events: entry.feed.newest(), dialogs: entry.feed.view().dialogs_so_far };
+        if self.ended.len() < MAX_REMEMBERED || self.ended.contains_key(task) {
+            self.ended.insert(task.clone(), counts);
+        }
+        entry.handle.end_task(task.clone());
+        self.take_unused()
+    }
+
+    fn counts(&self, task: &TaskId) -> Counts {
+        let of_entry =
+            |entry: &Entry| Counts { events: entry.feed.newest(), dialogs: entry.feed.view().dialogs_so_far };
+        self.tasks.get(task).map(of_entry).or_else(|| self.ended.get(task).copied()).unwrap_or_default()
+    }
+
+    fn take_unused(&mut self) -> Option<Handle> {
+        let used = |handle: &Handle| self.tasks.values().any(|entry| entry.handle.is(handle));
+        let at = self.browsers.iter().position(|browser| !used(&browser.handle))?;
+        Some(self.browsers.remove(at).handle)
+    }
+}
+
+/// Undoes a binding that did not come about, also when nobody waits for it any more.
+struct GiveUp<'a> {
+    registry: &'a Registry,
+    task: &'a TaskId,
+    binding: Option<&'a Binding>,
+}
+
+impl GiveUp<'_> {
+    fn keep(mut self) {
+        self.binding = None;
+    }
+}
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        let Some(binding) = self.binding.filter(|binding| binding.is_new) else { return };
+        let unused = self.registry.state().end(self.task, &binding.entry);
+        if let Some(unused) = unused {
+            // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.
+            drop(unused);
+        }
+    }
 }
 
 fn source_of_url(url: SecretUrl) -> (Key, Source) {

@@ -171,7 +171,7 @@ fn a_selected_tab_becomes_the_current_one() {
     bench.call("Runtime.evaluate");
     bench.expect("S2", "Runtime.evaluate");
     let (waiter, task) = (bench.waiter(), TaskId::default_task());
-    bench.input(Input::CurrentTab { waiter, task });
+    bench.input(Input::CurrentTab { waiter, task, timeout: Duration::from_secs(30) });
     assert_eq!(bench.outcome(waiter), &Ok(Outcome::Tab(TargetId::from("T2"), SessionId::from("S2"))));
 }
 

@@ -261,6 +261,9 @@ fn leaving_dismisses_what_is_open_and_tells_when_that_is_done() {
         assert!(bench.is_waiting(waiter));
     }
     bench.reply(&resume, "{}");
+    assert!(bench.is_waiting(waiter), "what was sent before may still be on its way");
+    let last = bench.expect("", "Browser.getVersion");
+    bench.reply(&last, "{}");
     assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
 }
 

@@ -384,7 +384,12 @@ fn the_watchdog_looks_again_when_its_answer_did_not_get_through() {
 fn a_dialog_time_of_nothing_dismisses_at_once() {
     let mut bench = Bench::with_tab();
     let task = TaskId::default_task();
-    bench.input(Input::StartTask { task, policy: DialogPolicy::MustRespond, dialog_timeout: Duration::ZERO });
+    bench.input(Input::StartTask {
+        task,
+        policy: DialogPolicy::MustRespond,
+        dialog_timeout: Duration::ZERO,
+        dialogs_before: 0,
+    });
     bench.opening("S", "T", "confirm", "");
     bench.expect("S", ANSWER);
 }
@@ -393,7 +398,12 @@ fn a_dialog_time_of_nothing_dismisses_at_once() {
 fn a_dialog_time_without_end_does_not_overflow() {
     let mut bench = Bench::with_tab();
     let task = TaskId::default_task();
-    bench.input(Input::StartTask { task, policy: DialogPolicy::MustRespond, dialog_timeout: Duration::MAX });
+    bench.input(Input::StartTask {
+        task,
+        policy: DialogPolicy::MustRespond,
+        dialog_timeout: Duration::MAX,
+        dialogs_before: 0,
+    });
     bench.opening("S", "T", "confirm", "");
     bench.pass(DIALOG_TIMEOUT * 100);
     assert_eq!(bench.pending(), ["d-1"]);

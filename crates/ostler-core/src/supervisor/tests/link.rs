@@ -123,7 +123,7 @@ fn every_request_fails_at_once_while_the_browser_is_gone() {
     let task = TaskId::default_task;
     bench.input(Input::Interrupt { waiter: interrupt, task: task() });
     bench.input(Input::SelectTab { waiter: select, task: task(), session: None, target: None });
-    bench.input(Input::CurrentTab { waiter: current, task: task() });
+    bench.input(Input::CurrentTab { waiter: current, task: task(), timeout: Duration::from_secs(30) });
     for waiter in [call, answer, interrupt, select, current] {
         assert_eq!(bench.code(waiter), "browser_gone");
     }

@@ -141,7 +141,7 @@ impl Bench {
     fn collect(&mut self) {
         while let Some(effect) = self.core.poll_effect() {
             match effect {
-                Effect::Send(message) => self.sent.push(read_command(&message)),
+                Effect::Send(_, message) => self.sent.push(read_command(&message)),
                 Effect::Finish(waiter, outcome) => self.outcomes.entry(waiter).or_default().push(outcome),
                 Effect::Record(task, event) => self.recorded.push((task, event.method().to_owned())),
                 Effect::Publish(view) => drop(self.views.insert(view.task.clone(), view)),
@@ -181,7 +181,12 @@ impl Bench {
     }
 
     fn start_task(&mut self, task: &str, policy: DialogPolicy) {
-        self.input(Input::StartTask { task: TaskId::from(task), policy, dialog_timeout: DIALOG_TIMEOUT });
+        self.input(Input::StartTask {
+            task: TaskId::from(task),
+            policy,
+            dialog_timeout: DIALOG_TIMEOUT,
+            dialogs_before: 0,
+        });
     }
 
     /// Connects and answers the first commands, with no target in between.

@@ -143,7 +143,7 @@ impl Run {
                 match self.dice.roll(3) {
                     0 => bench.input(Input::Interrupt { waiter, task }),
                     1 => bench.input(Input::SelectTab { waiter, task, session: None, target }),
-                    _ => bench.input(Input::CurrentTab { waiter, task }),
+                    _ => bench.input(Input::CurrentTab { waiter, task, timeout: Duration::from_secs(30) }),
                 }
             }
             _ => {
