@@ -25,7 +25,7 @@ use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogPolicy, DialogVi
 /// After how long a session that does not tell its process counts as sharing the dialog's.
 const SUSPICION: Duration = Duration::from_millis(250);
 /// How long the browser may take to carry out an answer.
-const ANSWER: Duration = Duration::from_secs(3);
+const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;

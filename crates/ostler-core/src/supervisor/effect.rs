@@ -12,9 +12,9 @@ use crate::view::{ClosedDialogView, TaskView};
 /// One thing for the driver to do.
 #[derive(Debug)]
 pub enum Effect {
-    /// Send this command to the browser, unless it has ended by the time that there is room for it
-    /// ([`super::Supervisor::awaits`]).
-    Send(CallId, Bytes),
+    /// Send this command to the browser. A client's call has a number: it is not sent any more if it has ended by
+    /// the time that there is room for it ([`super::Supervisor::awaits`]).
+    Send(Option<CallId>, Bytes),
     /// Tell whoever waits how it ended.
     Finish(Waiter, Result<Outcome, CallError>),
     /// Put this event in the task's log.

@@ -353,7 +353,8 @@ impl Supervisor {
     ) -> CallId {
         let id = self.calls.next_id();
         let deadline = self.timers.start(self.now + timeout, Timer::Call(id));
-        self.effects.push_back(Effect::Send(id, envelope::write_command(id, method, params, session)));
+        let of_client = matches!(purpose, Purpose::Client { .. }).then_some(id);
+        self.effects.push_back(Effect::Send(of_client, envelope::write_command(id, method, params, session)));
         self.calls.insert(id, Flight { purpose, session: session.cloned(), method: method.into(), deadline });
         id
     }

@@ -86,7 +86,7 @@ struct Driver {
     shared: Arc<Shared>,
     waiting: HashMap<Waiter, oneshot::Sender<Result<Outcome, CallError>>>,
     /// Commands that the socket had no room for yet.
-    outgoing: VecDeque<(CallId, Bytes)>,
+    outgoing: VecDeque<(Option<CallId>, Bytes)>,
     feeds: HashMap<TaskId, Arc<TaskFeed>>,
     source: Source,
     machine: Arc<Machine>,
@@ -310,7 +310,7 @@ impl Driver {
             }
             let Some((id, message)) = self.outgoing.pop_front() else { break };
             // One that has ended meanwhile, by its deadline or because nobody waits, must not act any more.
-            if self.supervisor.awaits(id) {
+            if id.is_none_or(|id| self.supervisor.awaits(id)) {
                 trace("sent", &message);
                 socket.queue(message)?;
             }
@@ -414,7 +414,7 @@ impl Driver {
         if self.outgoing.len() > BATCH {
             // The socket takes nothing: what has ended meanwhile need not be kept for it.
             let supervisor = &self.supervisor;
-            self.outgoing.retain(|(id, _)| supervisor.awaits(*id));
+            self.outgoing.retain(|(id, _)| id.is_none_or(|id| supervisor.awaits(id)));
         }
     }
 

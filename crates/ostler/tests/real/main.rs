@@ -18,3 +18,4 @@ mod frames;
 mod hung_page;
 mod lost_browser;
 mod tabs;
+mod tasks;
