@@ -67,7 +67,8 @@ pub(crate) fn line(row: &str, figure: &Figure) -> String {
     let measured = format!("{} {unit}", number(*value));
     let bound = format!("{sign} {} {unit}", number(*bound));
     let verdict = if goal.is_met(*value) { "ok" } else { "over" };
-    format!("{row:<4} {what:<52} {measured:>13} {bound:>14}  {verdict:<4} {from}")
+    let line = format!("{row:<4} {what:<52} {measured:>13} {bound:>14}  {verdict:<4} {from}");
+    line.trim_end().to_owned()
 }
 
 /// Returns as many digits as tell two figures apart.

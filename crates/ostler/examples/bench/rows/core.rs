@@ -1,6 +1,7 @@
 //! P12: the core alone, without socket and runtime: how many events one core applies in a second.
 
-use std::time::{Duration, Instant};
+use std::fs;
+use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::cdp::events::EventLog;
@@ -33,10 +34,19 @@ pub(super) fn events_per_second(_: &Setup) -> Result<Vec<Figure>> {
 fn figure(what: &'static str, event: &Bytes) -> Result<Figure> {
     let mut core = Core::with_a_tab()?;
     core.apply(event, BATCHES / 10);
-    let took = core.apply(event, BATCHES);
+    let started = time_on_a_core()?;
+    core.apply(event, BATCHES);
+    let took = time_on_a_core()? - started;
     let millions = (BATCH * BATCHES) as f64 / took.as_secs_f64() / 1e6;
     let from = format!("events of {} bytes, recorded", event.len());
     Ok(Figure { what, value: millions, unit: "million", goal: Goal::AtLeast(1.0), from })
+}
+
+/// Returns how long this thread has run on a core: what other programs take of it is no fault of the core's.
+fn time_on_a_core() -> Result<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = text.split(' ').next().ok_or("the system does not tell how long a thread ran")?;
+    Ok(Duration::from_nanos(nanoseconds.parse()?))
 }
 
 /// A supervisor with one attached tab, and the log that its events go to.
@@ -86,9 +96,8 @@ impl Core {
         self.carry_out();
     }
 
-    /// Applies an event over and over, as the driver does; returns how long that took.
-    fn apply(&mut self, event: &Bytes, batches: usize) -> Duration {
-        let started = Instant::now();
+    /// Applies an event over and over, as the driver does.
+    fn apply(&mut self, event: &Bytes, batches: usize) {
         for _ in 0..batches {
             for _ in 0..BATCH {
                 // A copy of its own for each, because each comes in a frame of its own.
@@ -97,7 +106,6 @@ impl Core {
             }
             self.carry_out();
         }
-        started.elapsed()
     }
 
     fn carry_out(&mut self) {
