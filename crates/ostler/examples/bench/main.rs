@@ -51,13 +51,15 @@ fn main() -> ExitCode {
 fn run(rows: impl Iterator<Item = &'static Row>) -> Result<()> {
     let setup = Setup::new()?;
     println!("{}", report::header(&setup));
+    let mut broken = Vec::new();
     for row in rows {
-        let figures = (row.measure)(&setup).map_err(|error| format!("row {}: {error}", row.name))?;
-        for figure in figures {
-            println!("{}", report::line(row.name, &figure));
+        match (row.measure)(&setup) {
+            Ok(figures) => figures.iter().for_each(|figure| println!("{}", report::line(row.name, figure))),
+            // The other rows are worth having all the same.
+            Err(error) => broken.push(format!("row {} could not be measured: {error}", row.name)),
         }
     }
-    Ok(())
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\nbench: ").into()) }
 }
 
 fn wrong_call(why: &str) -> ExitCode {
