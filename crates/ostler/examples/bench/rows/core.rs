@@ -61,7 +61,7 @@ impl Core {
         let mut core = Self { supervisor: Supervisor::new(), log: EventLog::default(), sent: Vec::new() };
         let task = TaskId::default_task();
         let dialog_timeout = Duration::from_secs(300);
-        core.input(Input::StartTask { task, policy: DialogPolicy::MustRespond, dialog_timeout });
+        core.input(Input::StartTask { task, policy: DialogPolicy::MustRespond, dialog_timeout, dialogs_before: 0 });
         core.input(Input::Connected { browser_id: Some("B".to_owned()), scope: Scope::Own });
         core.answer_all()?;
         let info = r#"{"targetId":"T","type":"page","title":"","url":"https://example.com/","attached":true,"canAccessOpener":false}"#;
@@ -111,7 +111,7 @@ impl Core {
     fn carry_out(&mut self) {
         while let Some(effect) = self.supervisor.poll_effect() {
             match effect {
-                Effect::Send(message) => self.sent.push(message),
+                Effect::Send(_, message) => self.sent.push(message),
                 Effect::Record(_, event) => drop(self.log.push(&event)),
                 _ => {}
             }
