@@ -26,14 +26,12 @@ fn every_request_of_a_script_is_for_the_task_that_the_command_names() {
 
     pipe(&sandbox, &mut sandbox.ostler(&["--task", "flag"]), script).assert_done();
     pipe(&sandbox, sandbox.ostler(&[]).env("OSTLER_TASK", "env"), script).assert_done();
-    Ran::of(sandbox.ostler(&["run", file, "--task", "flag"]).env("OSTLER_TASK", "env")).assert_done();
     Ran::of(sandbox.ostler(&["--task", "flag", "run", file]).env("OSTLER_TASK", "env")).assert_done();
     pipe(&sandbox, &mut sandbox.ostler(&[]), script).assert_done();
 
     let sent = |task: &str| {
         [format!(r#"{{"method":"A.b","params":{{}}{task}}}"#), format!(r#"{{"meta":"drain_events"{task}}}"#)]
     };
-    // Behind the file, `--task` is an argument of the script.
-    let tasks = [r#","task":"flag""#, r#","task":"env""#, r#","task":"env""#, r#","task":"flag""#, ""];
+    let tasks = [r#","task":"flag""#, r#","task":"env""#, r#","task":"flag""#, ""];
     assert_eq!(daemon.asked(), tasks.map(sent).concat());
 }
