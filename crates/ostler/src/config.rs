@@ -10,13 +10,15 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
 
-use crate::endpoint::Machine;
+use crate::endpoint::{Given, Machine};
 use crate::paths::{Paths, PathsError};
 use crate::secret::SecretUrl;
+use crate::times;
 
 pub(crate) use file::FileError;
 
@@ -27,8 +29,8 @@ pub(crate) struct Environment {
     name: Option<OsString>,
     runtime_dir: Option<OsString>,
     home: Option<OsString>,
-    cdp_ws: Option<OsString>,
-    cdp_url: Option<OsString>,
+    cdp_ws: Option<Result<SecretUrl, NotText>>,
+    cdp_url: Option<Result<SecretUrl, NotText>>,
     log: Option<OsString>,
     task: Option<OsString>,
     machine: Machine,
@@ -39,12 +41,13 @@ impl Environment {
     /// Reads the variables of this process.
     pub(crate) fn of_this_process() -> Self {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        let secret = |name: &str| variable(name).map(|url| url.into_string().map(SecretUrl::new).map_err(|_| NotText));
         Self {
             name: variable("BU_NAME"),
             runtime_dir: variable("BH_RUNTIME_DIR"),
             home: variable("OSTLER_HOME"),
-            cdp_ws: variable("BU_CDP_WS"),
-            cdp_url: variable("BU_CDP_URL"),
+            cdp_ws: secret("BU_CDP_WS"),
+            cdp_url: secret("BU_CDP_URL"),
             log: variable("OSTLER_LOG"),
             task: variable("OSTLER_TASK"),
             machine: Machine {
@@ -79,13 +82,15 @@ impl Environment {
 
     /// Returns the browser that the environment names, if it names one.
     pub(crate) fn browser(&self) -> Result<Option<NamedBrowser>, ConfigError> {
-        let url = |variable, value: &Option<OsString>| {
-            value.as_ref().map(|value| utf8(variable, value).map(SecretUrl::new)).transpose()
+        let given = |by, value: &Option<Result<SecretUrl, NotText>>| match value {
+            Some(Ok(url)) => Ok(Some(Given { url: url.clone(), by })),
+            Some(Err(NotText)) => Err(ConfigError::NotUtf8 { variable: by }),
+            None => Ok(None),
         };
-        if let Some(url) = url("BU_CDP_WS", &self.cdp_ws)? {
-            return Ok(Some(NamedBrowser::WebSocket(url)));
+        if let Some(given) = given("BU_CDP_WS", &self.cdp_ws)? {
+            return Ok(Some(NamedBrowser::WebSocket(given)));
         }
-        Ok(url("BU_CDP_URL", &self.cdp_url)?.map(NamedBrowser::Http))
+        Ok(given("BU_CDP_URL", &self.cdp_url)?.map(NamedBrowser::Http))
     }
 
     /// Returns the task of `OSTLER_TASK`.
@@ -111,7 +116,7 @@ impl Environment {
             browser: self.browser()?.or(file.browser),
             executable: file.executable,
             dialog_policy: file.dialog_policy.unwrap_or_default(),
-            dialog_timeout_s: file.dialog_timeout_s.unwrap_or(Settings::DIALOG_TIMEOUT_S),
+            dialog_timeout: file.dialog_timeout.unwrap_or(times::DIALOG_DEFAULT),
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -120,6 +125,10 @@ impl Environment {
         })
     }
 }
+
+/// Stands for a value that is no UTF-8, and keeps nothing of it: it may hold a secret.
+#[derive(Clone, Copy, Debug)]
+struct NotText;
 
 /// What a client needs to reach its daemon.
 #[derive(Clone, Debug)]
@@ -141,41 +150,28 @@ pub(crate) struct Settings {
     pub(crate) executable: Option<PathBuf>,
     /// How a task's dialogs are answered unless `connect` says otherwise.
     pub(crate) dialog_policy: DialogPolicy,
-    /// After how many seconds an unanswered dialog is dismissed.
-    pub(crate) dialog_timeout_s: f64,
+    /// After how long an unanswered dialog is dismissed.
+    pub(crate) dialog_timeout: Duration,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.
     pub(crate) machine: Machine,
 }
 
-impl Settings {
-    /// The contract's default.
-    const DIALOG_TIMEOUT_S: f64 = 300.0;
-}
-
-/// A browser that the user named, and in which way.
+/// A browser that the user named, where, and in which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamedBrowser {
     /// By its WebSocket URL.
-    WebSocket(SecretUrl),
+    WebSocket(Given),
     /// By its HTTP endpoint, which tells the WebSocket URL.
-    Http(SecretUrl),
+    Http(Given),
 }
 
 impl NamedBrowser {
-    /// Returns the URL.
-    pub(crate) fn url(&self) -> &SecretUrl {
+    /// Returns the URL, and the variable or key that it was given in.
+    pub(crate) fn given(&self) -> &Given {
         match self {
-            Self::WebSocket(url) | Self::Http(url) => url,
-        }
-    }
-
-    /// Returns the variable that names a browser in this way.
-    pub(crate) fn variable(&self) -> &'static str {
-        match self {
-            Self::WebSocket(_) => "BU_CDP_WS",
-            Self::Http(_) => "BU_CDP_URL",
+            Self::WebSocket(given) | Self::Http(given) => given,
         }
     }
 }

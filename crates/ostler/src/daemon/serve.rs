@@ -4,14 +4,13 @@ use std::fmt;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::UnixListener;
 use tokio::sync::{oneshot, watch};
 
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
-use crate::endpoint::{Given, Source};
+use crate::endpoint::Source;
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -42,15 +41,15 @@ pub(crate) async fn serve(
 
 fn defaults(settings: &Settings) -> Defaults {
     let source = match &settings.browser {
-        Some(NamedBrowser::WebSocket(url)) => Source::WebSocket(Given { url: url.clone(), by: "BU_CDP_WS" }),
-        Some(NamedBrowser::Http(url)) => Source::Http(Given { url: url.clone(), by: "BU_CDP_URL" }),
+        Some(NamedBrowser::WebSocket(given)) => Source::WebSocket(given.clone()),
+        Some(NamedBrowser::Http(given)) => Source::Http(given.clone()),
         None => Source::Discover,
     };
     Defaults {
         source,
         executable: settings.executable.clone(),
         dialog_policy: settings.dialog_policy,
-        dialog_timeout: Duration::from_secs_f64(settings.dialog_timeout_s),
+        dialog_timeout: settings.dialog_timeout,
     }
 }
 

@@ -10,14 +10,10 @@ use serde_json::value::RawValue;
 
 use super::value::{self, bad};
 use super::{Answer, Fields, TaskLayer, reply};
-use crate::endpoint::LaunchOptions;
+use crate::endpoint::{LaunchOptions, Protocol};
 use crate::secret::SecretUrl;
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
-
-/// The longest that a dialog may wait for its answer: a day.
-const MAX_DIALOG_TIMEOUT_S: f64 = 86_400.0;
-
-const SCHEMES: [&str; 4] = ["ws://", "wss://", "http://", "https://"];
+use crate::times;
 
 /// The reply of `connect` and `disconnect`.
 #[derive(Serialize)]
@@ -40,19 +36,16 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
 fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
     match (fields.text("cdp_url")?, fields.raw("launch")) {
         (Some(_), Some(_)) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
-        (Some(url), None) if is_endpoint(&url) => Ok(ConnectTarget::Url(SecretUrl::new(url.into_owned()))),
-        (Some(_), None) => Err(bad("cdp_url", "must be a ws://, wss://, http:// or https:// URL")),
+        (Some(url), None) => {
+            let url = SecretUrl::new(url);
+            if Protocol::of(&url).is_none() {
+                return Err(bad("cdp_url", Protocol::EITHER));
+            }
+            Ok(ConnectTarget::Url(url))
+        }
         (None, Some(options)) => Ok(ConnectTarget::Launch(launch_options(options)?)),
         (None, None) => Ok(ConnectTarget::Default),
     }
-}
-
-/// Returns whether a URL has a scheme that leads to a browser, and something behind it.
-fn is_endpoint(url: &str) -> bool {
-    SCHEMES.iter().any(|scheme| {
-        url.split_at_checked(scheme.len())
-            .is_some_and(|(start, rest)| start.eq_ignore_ascii_case(scheme) && !rest.is_empty())
-    })
 }
 
 fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
@@ -72,10 +65,7 @@ fn dialog_policy(raw: &RawValue) -> Result<DialogPolicy, CallError> {
 }
 
 fn dialog_timeout(raw: &RawValue) -> Result<f64, CallError> {
-    serde_json::from_str(raw.get())
-        .ok()
-        .filter(|seconds| *seconds > 0.0 && *seconds <= MAX_DIALOG_TIMEOUT_S)
-        .ok_or_else(|| {
-            bad("dialog_timeout_s", format!("must be a number of seconds above 0, at most {MAX_DIALOG_TIMEOUT_S}"))
-        })
+    // What is no number is out of bounds as well, and told the same.
+    let seconds = serde_json::from_str(raw.get()).unwrap_or(f64::NAN);
+    times::dialog_timeout(seconds).map(|_| seconds).map_err(|why| bad("dialog_timeout_s", why))
 }

@@ -1,4 +1,4 @@
-//! Runs a Python script with every helper imported: what a bare `ostler` and `ostler run FILE` do.
+//! ⑥ Runs a Python script with every helper imported: what a bare `ostler` and `ostler run FILE` do.
 //!
 //! ```text
 //!  ostler ──prepare──▶ $OSTLER_HOME ┬ helpers.py    the agent's
@@ -44,6 +44,8 @@ pub(crate) struct ScriptRun<'a> {
     pub(crate) home: &'a ScriptHome,
     /// The script.
     pub(crate) script: Script,
+    /// The task that its requests are for, unless one of them names another; none means the daemon's default.
+    pub(crate) task: Option<&'a str>,
     /// The interpreter that the user named (`$OSTLER_PYTHON`), else the `python3` on the path.
     pub(crate) python: Option<PathBuf>,
     /// After this long the script gets a `TimeoutError`.
@@ -77,6 +79,9 @@ impl ScriptRun<'_> {
         };
         self.inherit_socket().map_err(ScriptError::Socket)?;
         command.env("OSTLER_FD", self.socket.as_raw_fd().to_string()).env("OSTLER_SOCKET", self.socket_path);
+        if let Some(task) = self.task {
+            command.env("OSTLER_TASK", task);
+        }
         Ok(command)
     }
 
@@ -128,12 +133,12 @@ impl std::fmt::Display for ScriptError {
         match self {
             Self::NoPython => f.write_str(
                 "no python3 was found on the path, and scripts need one: install it or name one in OSTLER_PYTHON; \
-                 `ostler cdp`, `ostler js` and MCP work without it",
+                 `ostler cdp` and `ostler js` work without it",
             ),
             Self::Start { python, source } => write!(
                 f,
                 "the Python interpreter {} does not start ({source}): correct OSTLER_PYTHON, or unset it to use the \
-                 python3 on the path; `ostler cdp`, `ostler js` and MCP work without it",
+                 python3 on the path; `ostler cdp` and `ostler js` work without it",
                 python.display()
             ),
             Self::Unreadable { script, source } => {
