@@ -297,12 +297,15 @@ def _target_id(target):
 
 
 def _blank_tab():
-    """The id of the current tab if nothing is in it yet, else None."""
+    """The id of the current tab if nothing is in it yet and it answers, else None."""
     try:
         tab = current_tab()
+        if tab["url"] and not tab["url"].startswith(_BLANK):
+            return None
+        cdp("Runtime.evaluate", expression="0", timeout=1)
     except OstlerError:
         return None
-    return tab["targetId"] if not tab["url"] or tab["url"].startswith(_BLANK) else None
+    return tab["targetId"]
 
 
 def _needs_function(reply):

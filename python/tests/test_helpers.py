@@ -254,7 +254,7 @@ class Tabs(unittest.TestCase):
     def test_a_blank_current_tab_is_used_again(self):
         with FakeDaemon(self.tabs("about:blank")) as daemon:
             self.assertEqual(helpers.new_tab("https://example.org"), "P")
-        self.assertEqual(daemon.methods(), ["current_tab", "Page.navigate"])
+        self.assertEqual(daemon.methods(), ["current_tab", "Runtime.evaluate", "Page.navigate"])
 
     def test_switch_tab_takes_an_id_or_a_tab_and_stays_in_the_background(self):
         with FakeDaemon(self.tabs()) as daemon:

@@ -117,3 +117,12 @@ fn a_log_that_has_grown_too_long_is_set_aside_at_start() {
     assert_eq!(sandbox.daemons_that_listened(), 1);
     assert!(fs::metadata(sandbox.log()).expect("the new log").len() < 100_000);
 }
+
+#[test]
+fn a_daemon_whose_socket_file_is_removed_ends_and_makes_room() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.start();
+    fs::remove_file(sandbox.socket()).expect("a socket");
+    wait_until("the daemon that nobody can reach ends", || !sandbox.pid_file().exists());
+    assert_ne!(sandbox.start(), first);
+}

@@ -80,7 +80,7 @@ fn background(environment: &Environment) -> Result<(), DaemonError> {
 
 /// Holds the socket for as long as the daemon serves.
 fn run(lock: DaemonLock, settings: Settings, ready: impl FnOnce()) -> Result<(), DaemonError> {
-    let (listener, _socket_file): (_, SocketFile) = socket::bind(&settings.paths.socket, &lock)?;
+    let (listener, socket_file): (_, SocketFile) = socket::bind(&settings.paths.socket, &lock)?;
     // Two workers: one burst of work on one of them must not stop the other's clients.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -94,6 +94,14 @@ fn run(lock: DaemonLock, settings: Settings, ready: impl FnOnce()) -> Result<(),
         let ready = || {
             tracing::info!("daemon {pid} listens on {socket}");
             ready();
+        };
+        let asked_to_end = async {
+            tokio::select! {
+                _ = asked_to_end => {}
+                () = socket_file.wait_until_removed() => {
+                    tracing::warn!("the socket file was removed, so nobody can reach this daemon: it ends");
+                }
+            }
         };
         tokio::select! {
             served = serve::serve(listener, settings, asked_to_end, ready) => served.map_err(DaemonError::Serve),

@@ -1,12 +1,13 @@
 //! What the daemon does while it lives: the tasks, and the line protocol before them.
 
 use std::fmt;
+use std::future::Future;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 
 use tokio::net::UnixListener;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
@@ -20,7 +21,7 @@ use crate::tasks::{Defaults, Registry};
 pub(crate) async fn serve(
     listener: StdListener,
     settings: Settings,
-    asked_to_end: oneshot::Receiver<()>,
+    asked_to_end: impl Future<Output = ()>,
     ready: impl FnOnce(),
 ) -> Result<(), ServeError> {
     let listener = UnixListener::from_std(listener).map_err(ServeError)?;
@@ -29,7 +30,7 @@ pub(crate) async fn serve(
     let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::STANDARD, stopped));
     ready();
     tokio::select! {
-        _ = asked_to_end => {}
+        () = asked_to_end => {}
         () = tasks.shutdown_requested() => {}
     }
     stop.send_replace(true);

@@ -4,12 +4,16 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::Mode;
 use rustix::process::umask;
 
 use super::lock::DaemonLock;
 use super::ownership::{self, Expected, PathRefused};
+
+/// How often the daemon looks whether its socket file is still there: folders for temporary files are cleaned.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// The socket file of a running daemon; dropping this removes it.
 #[derive(Debug)]
@@ -50,12 +54,23 @@ fn somebody_listens(path: &Path) -> bool {
     }
 }
 
+impl SocketFile {
+    /// Waits until the file is gone or another one stands in its place: nobody can reach the daemon any more.
+    pub(crate) async fn wait_until_removed(&self) {
+        while self.is_there() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| ownership::same_file(&found, &self.bound))
+    }
+}
+
 impl Drop for SocketFile {
     fn drop(&mut self) {
         // Only the file that we made: whatever took its place since is not ours to remove.
-        if let Ok(found) = fs::symlink_metadata(&self.path)
-            && ownership::same_file(&found, &self.bound)
-        {
+        if self.is_there() {
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -24,7 +24,7 @@ impl Limits {
     /// The daemon's bounds.
     pub(crate) const STANDARD: Self = Self {
         line: 100 << 20,
-        in_flight: 1024,
+        in_flight: 128,
         backlog: 8 << 20,
         stall: Duration::from_secs(30),
         connections: 512,
