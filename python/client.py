@@ -31,8 +31,14 @@ class DialogOpen(OstlerError):
 
 
 def request(**fields):
-    """Sends one request (a field that is None is left out) and returns the reply, or raises the error in it."""
+    """Sends one request (a field that is None is left out) and returns the reply, or raises the error in it.
+
+    It is for the task that `ostler --task` or OSTLER_TASK named, unless `task` says otherwise.
+    """
     fields = {name: value for name, value in fields.items() if value is not None}
+    task = os.environ.get("OSTLER_TASK")
+    if task:
+        fields.setdefault("task", task)
     line = to_json(fields).encode() + b"\n"
     answer = _exchange(line, fields.get("method") or fields.get("meta"))
     reply = _from_json(answer.decode("utf-8", "surrogatepass"))

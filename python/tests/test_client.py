@@ -24,6 +24,14 @@ class Request(unittest.TestCase):
             ostler.request(method="Echo", params={"a": None}, session_id=None)
             self.assertEqual(daemon.requests, [{"method": "Echo", "params": {"a": None}}])
 
+    def test_every_request_is_for_the_task_of_the_environment_unless_it_names_one(self):
+        with FakeDaemon(echo) as daemon, mock.patch.dict(os.environ, OSTLER_TASK="mine"):
+            ostler.request(method="Echo", params={})
+            ostler.request(method="Echo", params={}, task="other")
+            os.environ["OSTLER_TASK"] = ""
+            ostler.request(method="Echo", params={})
+        self.assertEqual([request.get("task") for request in daemon.requests], ["mine", "other", None])
+
     def test_any_text_survives(self):
         text = "\ud800 \udfff \u2028 é 中 😀 \0 \"quoted\"\n"
         with FakeDaemon(echo):

@@ -44,6 +44,8 @@ pub(crate) struct ScriptRun<'a> {
     pub(crate) home: &'a ScriptHome,
     /// The script.
     pub(crate) script: Script,
+    /// The task that its requests are for, unless one of them names another; none means the daemon's default.
+    pub(crate) task: Option<&'a str>,
     /// The interpreter that the user named (`$OSTLER_PYTHON`), else the `python3` on the path.
     pub(crate) python: Option<PathBuf>,
     /// After this long the script gets a `TimeoutError`.
@@ -77,6 +79,9 @@ impl ScriptRun<'_> {
         };
         self.inherit_socket().map_err(ScriptError::Socket)?;
         command.env("OSTLER_FD", self.socket.as_raw_fd().to_string()).env("OSTLER_SOCKET", self.socket_path);
+        if let Some(task) = self.task {
+            command.env("OSTLER_TASK", task);
+        }
         Ok(command)
     }
 

@@ -38,6 +38,7 @@ impl Bench {
         let run = ScriptRun {
             home: &self.home,
             script,
+            task: None,
             python: None,
             time_limit: self.limit,
             socket,
@@ -225,6 +226,7 @@ fn a_script_that_cannot_be_read_is_named() {
         let run = ScriptRun {
             home: &bench.home,
             script: Script::File(path.clone(), vec![]),
+            task: None,
             python: None,
             time_limit: None,
             socket,
@@ -242,6 +244,7 @@ fn without_an_interpreter_the_error_says_what_still_works() {
     let run = |python, socket| ScriptRun {
         home: &bench.home,
         script: Script::Stdin,
+        task: None,
         python,
         time_limit: None,
         socket,

@@ -57,6 +57,7 @@ fn become_script(context: &Context, script: Script, time_limit: Option<Duration>
     let run = ScriptRun {
         home: &home,
         script,
+        task: context.task.as_deref(),
         python: context.environment.python(),
         time_limit,
         socket: client.into_stream()?,
