@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
@@ -17,6 +18,7 @@ use ostler_core::view::DialogPolicy;
 use crate::endpoint::Machine;
 use crate::paths::{Paths, PathsError};
 use crate::secret::SecretUrl;
+use crate::times;
 
 pub(crate) use file::FileError;
 
@@ -111,7 +113,7 @@ impl Environment {
             browser: self.browser()?.or(file.browser),
             executable: file.executable,
             dialog_policy: file.dialog_policy.unwrap_or_default(),
-            dialog_timeout_s: file.dialog_timeout_s.unwrap_or(Settings::DIALOG_TIMEOUT_S),
+            dialog_timeout: file.dialog_timeout.unwrap_or(times::DIALOG_DEFAULT),
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -141,17 +143,12 @@ pub(crate) struct Settings {
     pub(crate) executable: Option<PathBuf>,
     /// How a task's dialogs are answered unless `connect` says otherwise.
     pub(crate) dialog_policy: DialogPolicy,
-    /// After how many seconds an unanswered dialog is dismissed.
-    pub(crate) dialog_timeout_s: f64,
+    /// After how long an unanswered dialog is dismissed.
+    pub(crate) dialog_timeout: Duration,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.
     pub(crate) machine: Machine,
-}
-
-impl Settings {
-    /// The contract's default.
-    const DIALOG_TIMEOUT_S: f64 = 300.0;
 }
 
 /// A browser that the user named, and in which way.

@@ -14,6 +14,7 @@ mod paths;
 mod scripts;
 mod secret;
 mod tasks;
+mod times;
 
 use std::process::ExitCode;
 

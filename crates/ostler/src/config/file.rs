@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ostler_core::view::DialogPolicy;
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use serde_saphyr::Spanned;
 
 use super::NamedBrowser;
 use crate::secret::SecretUrl;
+use crate::times;
 
 /// What the file says; what it leaves out is `None`.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ pub(super) struct FileSettings {
     pub(super) browser: Option<NamedBrowser>,
     pub(super) executable: Option<PathBuf>,
     pub(super) dialog_policy: Option<DialogPolicy>,
-    pub(super) dialog_timeout_s: Option<f64>,
+    pub(super) dialog_timeout: Option<Duration>,
 }
 
 /// Reads the file. One that does not exist says nothing.
@@ -58,7 +60,7 @@ fn parse(text: &str) -> Result<FileSettings, Fault> {
         browser: judge("browser.cdp_url", browser.cdp_url, cdp_url)?,
         executable: judge("browser.executable", browser.executable, executable)?,
         dialog_policy: judge("browser.dialog_policy", browser.dialog_policy, dialog_policy)?,
-        dialog_timeout_s: judge("browser.dialog_timeout_s", browser.dialog_timeout_s, dialog_timeout_s)?,
+        dialog_timeout: judge("browser.dialog_timeout_s", browser.dialog_timeout_s, dialog_timeout)?,
     })
 }
 
@@ -82,11 +84,9 @@ fn dialog_policy(value: String) -> Result<DialogPolicy, String> {
     }
 }
 
-fn dialog_timeout_s(value: String) -> Result<f64, String> {
-    match value.parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
-        _ => Err(format!("{value:?} is no number of seconds above 0")),
-    }
+fn dialog_timeout(value: String) -> Result<Duration, String> {
+    // What is no number is out of bounds as well, and told the same.
+    times::dialog_timeout(value.parse().unwrap_or(f64::NAN)).map_err(|why| format!("{value:?} {why}"))
 }
 
 /// Never repeats the value: it may carry a token.
@@ -188,7 +188,7 @@ mod tests {
         )
         .expect("a good file");
         assert_eq!(settings.dialog_policy, Some(DialogPolicy::AutoAccept));
-        assert_eq!(settings.dialog_timeout_s, Some(12.5));
+        assert_eq!(settings.dialog_timeout, Some(Duration::from_millis(12_500)));
         assert_eq!(settings.browser, Some(NamedBrowser::Http(SecretUrl::new("https://host.example/?token=T"))));
         assert_eq!(settings.executable, Some(PathBuf::from("/opt/chrome")));
     }
@@ -207,7 +207,7 @@ mod tests {
             fault("# mine\nbrowser:\n  dialog_policy: sometimes\n"),
             "line 3: `browser.dialog_policy`: \"sometimes\" is no policy; use must_respond, auto_dismiss or auto_accept"
         );
-        for value in ["soon", "0", "-1", ".inf", "nan", "''"] {
+        for value in ["soon", "0", "-1", "86401", "1e300", ".inf", "nan", "''"] {
             let fault = fault(&format!("browser:\n  dialog_timeout_s: {value}\n"));
             assert!(fault.starts_with("line 2: `browser.dialog_timeout_s`: "), "{fault}");
         }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::UnixListener;
 use tokio::sync::{oneshot, watch};
@@ -50,7 +49,7 @@ fn defaults(settings: &Settings) -> Defaults {
         source,
         executable: settings.executable.clone(),
         dialog_policy: settings.dialog_policy,
-        dialog_timeout: Duration::from_secs_f64(settings.dialog_timeout_s),
+        dialog_timeout: settings.dialog_timeout,
     }
 }
 

@@ -13,9 +13,7 @@ use super::{Answer, Fields, TaskLayer, reply};
 use crate::endpoint::LaunchOptions;
 use crate::secret::SecretUrl;
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
-
-/// The longest that a dialog may wait for its answer: a day.
-const MAX_DIALOG_TIMEOUT_S: f64 = 86_400.0;
+use crate::times;
 
 const SCHEMES: [&str; 4] = ["ws://", "wss://", "http://", "https://"];
 
@@ -72,10 +70,7 @@ fn dialog_policy(raw: &RawValue) -> Result<DialogPolicy, CallError> {
 }
 
 fn dialog_timeout(raw: &RawValue) -> Result<f64, CallError> {
-    serde_json::from_str(raw.get())
-        .ok()
-        .filter(|seconds| *seconds > 0.0 && *seconds <= MAX_DIALOG_TIMEOUT_S)
-        .ok_or_else(|| {
-            bad("dialog_timeout_s", format!("must be a number of seconds above 0, at most {MAX_DIALOG_TIMEOUT_S}"))
-        })
+    // What is no number is out of bounds as well, and told the same.
+    let seconds = serde_json::from_str(raw.get()).unwrap_or(f64::NAN);
+    times::dialog_timeout(seconds).map(|_| seconds).map_err(|why| bad("dialog_timeout_s", why))
 }

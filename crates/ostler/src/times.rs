@@ -1,0 +1,39 @@
+//! The times that the contract promises, for all who must agree on them: the doors, `config.yaml` and `connect`.
+
+use std::time::Duration;
+
+/// How long a call may take that says nothing of it.
+pub(crate) const CALL_DEFAULT: Duration = Duration::from_secs(30);
+
+/// The longest that a call may ask for.
+pub(crate) const CALL_LONGEST: Duration = Duration::from_secs(3_600);
+
+/// How long a dialog waits for its answer where nobody says otherwise.
+pub(crate) const DIALOG_DEFAULT: Duration = Duration::from_secs(300);
+
+/// The longest that a dialog may be told to wait: a day.
+const DIALOG_LONGEST: Duration = Duration::from_secs(86_400);
+
+/// Returns how long a dialog shall wait, given in seconds, or what is wrong with the number.
+pub(crate) fn dialog_timeout(seconds: f64) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        // So small a number that it rounds to nothing would answer every dialog at once.
+        .filter(|time| !time.is_zero() && *time <= DIALOG_LONGEST)
+        .ok_or_else(|| format!("must be a number of seconds above 0, at most {}", DIALOG_LONGEST.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dialog_waits_for_more_than_nothing_and_a_day_at_most() {
+        assert_eq!(dialog_timeout(0.5), Ok(Duration::from_millis(500)));
+        assert_eq!(dialog_timeout(86_400.0), Ok(DIALOG_LONGEST));
+        for seconds in [0.0, -1.0, 1e-300, 86_400.1, 1e300, f64::INFINITY, f64::NAN] {
+            let why = dialog_timeout(seconds).expect_err("out of bounds");
+            assert_eq!(why, "must be a number of seconds above 0, at most 86400", "{seconds}");
+        }
+    }
+}
