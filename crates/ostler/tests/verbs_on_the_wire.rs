@@ -149,7 +149,7 @@ fn the_task_of_the_environment_counts_unless_one_is_named() {
 #[test]
 fn status_shows_daemon_tasks_tabs_and_dialogs() {
     let sandbox = Sandbox::new();
-    let _daemon = FakeDaemon::start(&sandbox, |line| {
+    let daemon = FakeDaemon::start(&sandbox, |line| {
         let has = |meta: &str| line.contains(&format!("\"{meta}\""));
         let reply = if has("tasks") {
             r#"{"tasks":[{"task":"a","browser_kind":"local","active":true,"tabs":2,"pending_dialogs":1},{"task":"b","browser_kind":"cdp","active":false,"tabs":0,"pending_dialogs":0}]}"#
@@ -176,6 +176,11 @@ fn status_shows_daemon_tasks_tabs_and_dialogs() {
         sandbox.socket().display()
     );
     assert_eq!(ran.stdout, expected);
+    let state = |task| format!(r#"{{"meta":"state","task":"{task}"}}"#);
+    let known = |task| format!(r#"{{"meta":"connection_status","task":"{task}","fresh":false}}"#);
+    // Nothing here makes the daemon ask a browser, so none is waited for.
+    let tasks = r#"{"meta":"tasks"}"#.to_owned();
+    assert_eq!(daemon.asked(), [tasks, state("a"), known("a"), state("b"), known("b")]);
 
     let ran = sandbox.run(&["status", "--json"]);
     ran.assert_done();

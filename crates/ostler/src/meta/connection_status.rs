@@ -1,10 +1,12 @@
 //! `connection_status`: what the task is attached to at this moment, without waiting for the page.
+//!
+//! The browser is asked for the tab's newest title; `"fresh": false` does without, and then nothing is waited for.
 
 use ostler_core::{SessionId, TargetId};
 use serde::Serialize;
 
 use super::current_tab::{self, Tab};
-use super::{Answer, Fields, TaskLayer, reply};
+use super::{Answer, Fields, TaskLayer, reply, value};
 
 #[derive(Serialize)]
 struct Status<'a> {
@@ -16,8 +18,9 @@ struct Status<'a> {
 pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answer<T> {
     let task = fields.task()?;
     let view = tasks.view(&task)?;
+    let fresh = fields.raw("fresh").map_or(Ok(true), |raw| value::flag("fresh", raw))?;
     let attached = view.current_session.as_ref().and(view.current_tab());
-    let asked = match attached {
+    let asked = match attached.filter(|_| fresh) {
         Some(tab) => current_tab::ask_browser(tasks, &task, &tab.target_id).await,
         None => None,
     };

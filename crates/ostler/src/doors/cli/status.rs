@@ -1,7 +1,7 @@
 //! `ostler status`: who is there, at a glance. It asks nothing that waits for the browser.
 
 use clap::Args;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -40,7 +40,16 @@ struct Shown {
     page: Result<Vec<u8>, Failure>,
 }
 
-/// The reply to `connection_status`.
+/// The `connection_status` request.
+#[derive(Serialize)]
+struct AskConnection<'a> {
+    meta: &'static str,
+    task: &'a str,
+    /// Never: a browser that has stopped would be waited for.
+    fresh: bool,
+}
+
+/// The reply to it.
 #[derive(Deserialize)]
 struct Connection {
     page: Option<Page>,
@@ -82,11 +91,10 @@ impl Status {
 /// Asks for all that the daemon knows of one task. A task that ended meanwhile leaves gaps, not a failure.
 fn look_at(raw: Box<RawValue>, client: &mut Client) -> Result<Shown, Failure> {
     let summary: Task = reply::read(raw.get().as_bytes())?;
-    let mut about = |meta| -> Result<_, Failure> {
-        let reply = client.request(&Meta { meta, task: Some(&summary.task) }, DEFAULT_PATIENCE)?;
-        Ok(reply::not_an_error(reply))
-    };
-    let (state, page) = (about("state")?, about("connection_status")?);
+    let ask_state = Meta { meta: "state", task: Some(&summary.task) };
+    let state = reply::not_an_error(client.request(&ask_state, DEFAULT_PATIENCE)?);
+    let ask_page = AskConnection { meta: "connection_status", task: &summary.task, fresh: false };
+    let page = reply::not_an_error(client.request(&ask_page, DEFAULT_PATIENCE)?);
     Ok(Shown { raw, summary, state, page })
 }
 
@@ -113,9 +121,6 @@ fn print_table(context: &Context, name: &str, daemon: &Pong, shown: &[Shown]) ->
     let pid = daemon.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
     let version = daemon.version.as_deref().unwrap_or("unknown");
     print_line(&format!("daemon   {name}{pid}, version {version}, {}", context.settings()?.paths.socket.display()))?;
-    if shown.is_empty() {
-        return print_line("tasks    none yet; the first call makes one");
-    }
     for task in shown {
         print_task(task)?;
     }

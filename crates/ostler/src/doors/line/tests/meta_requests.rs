@@ -99,6 +99,17 @@ async fn connection_status_never_attaches() {
 }
 
 #[tokio::test]
+async fn connection_status_that_need_not_be_fresh_asks_no_browser() {
+    let (mut client, mut script) = Client::connect();
+    publish_tab(&script, Some("S1"));
+    let reply = client.ask(r#"{"meta":"connection_status","fresh":false}"#).await;
+    assert_eq!(reply, format!(r#"{{"target_id":"T1","session_id":"S1","page":{TAB}}}"#));
+    assert!(script.call_now().is_none());
+    let error = client.ask(r#"{"meta":"connection_status","fresh":"no"}"#).await;
+    assert_error(&error, "bad_request", "`fresh`");
+}
+
+#[tokio::test]
 async fn pending_dialog_is_the_browsers_own_words_on_one_line() {
     let (mut client, script) = Client::connect();
     assert_eq!(client.ask(r#"{"meta":"pending_dialog"}"#).await, r#"{"dialog":null}"#);
