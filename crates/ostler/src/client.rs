@@ -146,7 +146,7 @@ impl Client {
             Some(pong) => pong,
             None => {
                 let mut line = Vec::new();
-                let cdp_url = self.browser.as_ref().map(|browser| browser.url().expose());
+                let cdp_url = self.browser.as_ref().map(|browser| browser.given().url.expose());
                 write_line(&mut line, &Ping { meta: "ping", cdp_url });
                 self.send(&line)?;
                 self.receive_pong()?
@@ -168,7 +168,7 @@ impl Client {
         // A program of another kind may answer with an error: then nothing is known of it, which is not ours to judge.
         let pong: Pong = serde_json::from_slice(&line).unwrap_or_default();
         if let (Some(browser), Some(false)) = (&self.browser, pong.same_browser) {
-            return Err(ClientError::OtherBrowser { variable: browser.variable(), label: browser.url().label() });
+            return Err(ClientError::OtherBrowser { variable: browser.given().by, label: browser.given().url.label() });
         }
         Ok(pong)
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
 
-use crate::endpoint::Machine;
+use crate::endpoint::{Given, Machine};
 use crate::paths::{Paths, PathsError};
 use crate::secret::SecretUrl;
 use crate::times;
@@ -29,8 +29,8 @@ pub(crate) struct Environment {
     name: Option<OsString>,
     runtime_dir: Option<OsString>,
     home: Option<OsString>,
-    cdp_ws: Option<OsString>,
-    cdp_url: Option<OsString>,
+    cdp_ws: Option<Result<SecretUrl, NotText>>,
+    cdp_url: Option<Result<SecretUrl, NotText>>,
     log: Option<OsString>,
     task: Option<OsString>,
     machine: Machine,
@@ -41,12 +41,14 @@ impl Environment {
     /// Reads the variables of this process.
     pub(crate) fn of_this_process() -> Self {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        let secret =
+            |name: &str| variable(name).map(|url| url.into_string().map(SecretUrl::new).map_err(|_| NotText));
         Self {
             name: variable("BU_NAME"),
             runtime_dir: variable("BH_RUNTIME_DIR"),
             home: variable("OSTLER_HOME"),
-            cdp_ws: variable("BU_CDP_WS"),
-            cdp_url: variable("BU_CDP_URL"),
+            cdp_ws: secret("BU_CDP_WS"),
+            cdp_url: secret("BU_CDP_URL"),
             log: variable("OSTLER_LOG"),
             task: variable("OSTLER_TASK"),
             machine: Machine {
@@ -81,13 +83,15 @@ impl Environment {
 
     /// Returns the browser that the environment names, if it names one.
     pub(crate) fn browser(&self) -> Result<Option<NamedBrowser>, ConfigError> {
-        let url = |variable, value: &Option<OsString>| {
-            value.as_ref().map(|value| utf8(variable, value).map(SecretUrl::new)).transpose()
+        let given = |by, value: &Option<Result<SecretUrl, NotText>>| match value {
+            Some(Ok(url)) => Ok(Some(Given { url: url.clone(), by })),
+            Some(Err(NotText)) => Err(ConfigError::NotUtf8 { variable: by }),
+            None => Ok(None),
         };
-        if let Some(url) = url("BU_CDP_WS", &self.cdp_ws)? {
-            return Ok(Some(NamedBrowser::WebSocket(url)));
+        if let Some(given) = given("BU_CDP_WS", &self.cdp_ws)? {
+            return Ok(Some(NamedBrowser::WebSocket(given)));
         }
-        Ok(url("BU_CDP_URL", &self.cdp_url)?.map(NamedBrowser::Http))
+        Ok(given("BU_CDP_URL", &self.cdp_url)?.map(NamedBrowser::Http))
     }
 
     /// Returns the task of `OSTLER_TASK`.
@@ -123,6 +127,10 @@ impl Environment {
     }
 }
 
+/// Stands for a value that is no UTF-8, and keeps nothing of it: it may hold a secret.
+#[derive(Clone, Copy, Debug)]
+struct NotText;
+
 /// What a client needs to reach its daemon.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientSettings {
@@ -151,28 +159,20 @@ pub(crate) struct Settings {
     pub(crate) machine: Machine,
 }
 
-/// A browser that the user named, and in which way.
+/// A browser that the user named, where, and in which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamedBrowser {
     /// By its WebSocket URL.
-    WebSocket(SecretUrl),
+    WebSocket(Given),
     /// By its HTTP endpoint, which tells the WebSocket URL.
-    Http(SecretUrl),
+    Http(Given),
 }
 
 impl NamedBrowser {
-    /// Returns the URL.
-    pub(crate) fn url(&self) -> &SecretUrl {
+    /// Returns the URL, and the variable or key that it was given in.
+    pub(crate) fn given(&self) -> &Given {
         match self {
-            Self::WebSocket(url) | Self::Http(url) => url,
-        }
-    }
-
-    /// Returns the variable that names a browser in this way.
-    pub(crate) fn variable(&self) -> &'static str {
-        match self {
-            Self::WebSocket(_) => "BU_CDP_WS",
-            Self::Http(_) => "BU_CDP_URL",
+            Self::WebSocket(given) | Self::Http(given) => given,
         }
     }
 }

@@ -17,9 +17,14 @@ const HIDDEN: &str = "‹hidden›";
 pub(crate) struct SecretUrl(String);
 
 impl SecretUrl {
-    /// Takes the text as it is; whether it is a URL at all is for its user to judge.
+    /// Takes the text as it is, but for the scheme, which becomes lower case: `WS://host` and `ws://host` are one
+    /// browser. Whether it is a URL at all is for its user to judge.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        let mut text = text.into();
+        if let Some(end) = text.find("://") {
+            text[..end].make_ascii_lowercase();
+        }
+        Self(text)
     }
 
     /// Returns the whole text, for dialling only.
@@ -72,6 +77,13 @@ mod tests {
         ] {
             assert_eq!(SecretUrl::new(url).label(), label, "{url}");
         }
+    }
+
+    #[test]
+    fn the_case_of_the_scheme_alone_makes_no_difference() {
+        assert_eq!(SecretUrl::new("WSS://Host/Path"), SecretUrl::new("wss://Host/Path"));
+        assert_ne!(SecretUrl::new("wss://Host/Path"), SecretUrl::new("wss://Host/path"));
+        assert_eq!(SecretUrl::new("NO URL").expose(), "NO URL");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::NamedBrowser;
+use crate::endpoint::{Given, Protocol};
 use crate::secret::SecretUrl;
 use crate::times;
 
@@ -91,11 +92,11 @@ fn dialog_timeout(value: String) -> Result<Duration, String> {
 
 /// Never repeats the value: it may carry a token.
 fn cdp_url(value: String) -> Result<NamedBrowser, String> {
-    let scheme = value.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    match scheme.as_deref() {
-        Some("ws" | "wss") => Ok(NamedBrowser::WebSocket(SecretUrl::new(value))),
-        Some("http" | "https") => Ok(NamedBrowser::Http(SecretUrl::new(value))),
-        _ => Err("a URL that starts with ws://, wss://, http:// or https:// is needed".to_owned()),
+    let given = Given { url: SecretUrl::new(value), by: "browser.cdp_url in config.yaml" };
+    match Protocol::of(&given.url) {
+        Some(Protocol::WebSocket) => Ok(NamedBrowser::WebSocket(given)),
+        Some(Protocol::Http) => Ok(NamedBrowser::Http(given)),
+        None => Err(Protocol::EITHER.to_owned()),
     }
 }
 
@@ -189,7 +190,8 @@ mod tests {
         .expect("a good file");
         assert_eq!(settings.dialog_policy, Some(DialogPolicy::AutoAccept));
         assert_eq!(settings.dialog_timeout, Some(Duration::from_millis(12_500)));
-        assert_eq!(settings.browser, Some(NamedBrowser::Http(SecretUrl::new("https://host.example/?token=T"))));
+        let given = Given { url: SecretUrl::new("https://host.example/?token=T"), by: "browser.cdp_url in config.yaml" };
+        assert_eq!(settings.browser, Some(NamedBrowser::Http(given)));
         assert_eq!(settings.executable, Some(PathBuf::from("/opt/chrome")));
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
-use crate::endpoint::{Given, Source};
+use crate::endpoint::Source;
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -41,8 +41,8 @@ pub(crate) async fn serve(
 
 fn defaults(settings: &Settings) -> Defaults {
     let source = match &settings.browser {
-        Some(NamedBrowser::WebSocket(url)) => Source::WebSocket(Given { url: url.clone(), by: "BU_CDP_WS" }),
-        Some(NamedBrowser::Http(url)) => Source::Http(Given { url: url.clone(), by: "BU_CDP_URL" }),
+        Some(NamedBrowser::WebSocket(given)) => Source::WebSocket(given.clone()),
+        Some(NamedBrowser::Http(given)) => Source::Http(given.clone()),
         None => Source::Discover,
     };
     Defaults {

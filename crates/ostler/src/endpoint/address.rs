@@ -11,11 +11,33 @@ use super::given::Given;
 use super::version_page::Limits;
 use crate::secret::SecretUrl;
 
-/// Which protocol a URL must speak where it was given.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Protocol {
+/// The two kinds of URL that lead to a browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// `ws` or `wss`: the browser's own WebSocket.
     WebSocket,
+    /// `http` or `https`: an endpoint that tells the WebSocket's URL.
     Http,
+}
+
+impl Protocol {
+    /// What a URL must be that may be of either kind, as the end of a sentence.
+    pub(crate) const EITHER: &str = "must be a ws://, wss://, http:// or https:// URL";
+
+    /// Returns the kind of a URL by its scheme, if it is of one of them and something follows.
+    pub(crate) fn of(url: &SecretUrl) -> Option<Self> {
+        let (scheme, rest) = url.expose().split_once("://")?;
+        let protocol = [Self::WebSocket, Self::Http].into_iter().find(|each| each.schemes().contains(&scheme))?;
+        (!rest.is_empty()).then_some(protocol)
+    }
+
+    /// Returns the plain scheme and the one over TLS.
+    fn schemes(self) -> [&'static str; 2] {
+        match self {
+            Self::WebSocket => ["ws", "wss"],
+            Self::Http => ["http", "https"],
+        }
+    }
 }
 
 /// Where a DevTools server listens, and the path that was asked of it.
@@ -32,9 +54,10 @@ pub(super) struct Address {
 impl Address {
     /// Reads a URL that someone gave. What is wrong is said without repeating any of it.
     pub(super) fn parse(given: &Given, protocol: Protocol) -> Result<Self, EndpointError> {
-        let (plain, secure, expected) = match protocol {
-            Protocol::WebSocket => ("ws", "wss", "a URL such as ws://127.0.0.1:9222/devtools/browser/ID"),
-            Protocol::Http => ("http", "https", "a URL such as http://127.0.0.1:9222"),
+        let [plain, secure] = protocol.schemes();
+        let expected = match protocol {
+            Protocol::WebSocket => "a URL such as ws://127.0.0.1:9222/devtools/browser/ID",
+            Protocol::Http => "a URL such as http://127.0.0.1:9222",
         };
         let bad = |problem| EndpointError::BadUrl { given_by: given.by, problem, expected };
 

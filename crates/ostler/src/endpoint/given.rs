@@ -8,11 +8,11 @@ use super::{BrowserKind, Endpoint, Machine};
 use crate::secret::SecretUrl;
 
 /// A URL and the place it was written, which errors name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The URL as it was written.
     pub(crate) url: SecretUrl,
-    /// `BU_CDP_WS`, `BU_CDP_URL`, `browser.cdp_url`, ...
+    /// `BU_CDP_WS`, `BU_CDP_URL`, `browser.cdp_url in config.yaml`, ...
     pub(crate) by: &'static str,
 }
 

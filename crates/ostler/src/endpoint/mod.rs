@@ -25,6 +25,7 @@ use std::path::PathBuf;
 
 use crate::secret::SecretUrl;
 
+pub(crate) use address::Protocol;
 pub(crate) use error::EndpointError;
 pub(crate) use given::Given;
 pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, guard_main};

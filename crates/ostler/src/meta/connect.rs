@@ -10,12 +10,10 @@ use serde_json::value::RawValue;
 
 use super::value::{self, bad};
 use super::{Answer, Fields, TaskLayer, reply};
-use crate::endpoint::LaunchOptions;
+use crate::endpoint::{LaunchOptions, Protocol};
 use crate::secret::SecretUrl;
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
 use crate::times;
-
-const SCHEMES: [&str; 4] = ["ws://", "wss://", "http://", "https://"];
 
 /// The reply of `connect` and `disconnect`.
 #[derive(Serialize)]
@@ -38,19 +36,16 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
 fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
     match (fields.text("cdp_url")?, fields.raw("launch")) {
         (Some(_), Some(_)) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
-        (Some(url), None) if is_endpoint(&url) => Ok(ConnectTarget::Url(SecretUrl::new(url.into_owned()))),
-        (Some(_), None) => Err(bad("cdp_url", "must be a ws://, wss://, http:// or https:// URL")),
+        (Some(url), None) => {
+            let url = SecretUrl::new(url);
+            if Protocol::of(&url).is_none() {
+                return Err(bad("cdp_url", Protocol::EITHER));
+            }
+            Ok(ConnectTarget::Url(url))
+        }
         (None, Some(options)) => Ok(ConnectTarget::Launch(launch_options(options)?)),
         (None, None) => Ok(ConnectTarget::Default),
     }
-}
-
-/// Returns whether a URL has a scheme that leads to a browser, and something behind it.
-fn is_endpoint(url: &str) -> bool {
-    SCHEMES.iter().any(|scheme| {
-        url.split_at_checked(scheme.len())
-            .is_some_and(|(start, rest)| start.eq_ignore_ascii_case(scheme) && !rest.is_empty())
-    })
 }
 
 fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {

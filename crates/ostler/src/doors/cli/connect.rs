@@ -1,5 +1,6 @@
 //! `ostler connect`: gives a task its browser.
 
+use std::convert::Infallible;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,19 +16,21 @@ use crate::secret::SecretUrl;
 
 /// Gives the task its browser: one that runs already, or a new one
 ///
-///     ostler connect                          the one of BU_CDP_WS or BU_CDP_URL, else a running one
+///     ostler connect                          the one of BU_CDP_WS or BU_CDP_URL, else the one that the
+///                                             task is in, else a running one
 ///     ostler connect http://127.0.0.1:9222    this one
 ///     ostler connect --launch                 a fresh headless Chromium, gone with the daemon
 ///     ostler connect --launch --headed        the same with a window
 ///
-/// A task that has a browser already is moved: its tabs and dialogs of before are forgotten.
+/// A task that is moved to another browser forgets its tabs and dialogs; in the one that it is in
+/// already it keeps them.
 #[derive(Args, Debug)]
 #[command(name = "connect", verbatim_doc_comment)]
 pub(super) struct Connect {
     /// ws://, wss://, http:// or https:// of its DevTools; - reads it from standard input, which keeps a token out of
     /// the process list
-    #[arg(conflicts_with = "launch")]
-    url: Option<String>,
+    #[arg(conflicts_with = "launch", value_parser = secret_url)]
+    url: Option<SecretUrl>,
 
     /// Start a browser of our own in a fresh profile
     #[arg(long)]
@@ -107,11 +110,11 @@ struct TaskSummary {
 impl Connect {
     pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         let settings = context.settings()?;
-        let cdp_url = match self.url.as_deref() {
-            Some("-") => Some(url_from_stdin()?),
-            Some(url) => Some(SecretUrl::new(url)),
+        let cdp_url = match self.url {
+            Some(url) if url.expose() == "-" => Some(url_from_stdin()?),
+            Some(url) => Some(url),
             // The environment of this command, which need not be the daemon's.
-            None if !self.launch => settings.browser.map(|named| named.url().clone()),
+            None if !self.launch => settings.browser.map(|named| named.given().url.clone()),
             None => None,
         };
         let executable = self.executable.as_deref().map(absolute).transpose()?;
@@ -136,6 +139,11 @@ impl Connect {
 
 /// How long a browser may take to start, or a person to allow the connection.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Takes the URL out of the arguments, which are printed when they are debugged.
+fn secret_url(given: &str) -> Result<SecretUrl, Infallible> {
+    Ok(SecretUrl::new(given))
+}
 
 fn url_from_stdin() -> Result<SecretUrl, Failure> {
     let mut url = String::new();

@@ -252,10 +252,13 @@ impl Tail {
         pending().await
     }
 
-    /// Returns the last few lines as one.
+    /// Returns the last few lines as one. Those that tell where the browser listens are left out: whoever reads that
+    /// URL can drive it, and errors and logs are shown around.
     fn last_lines(&self) -> String {
         let text = String::from_utf8_lossy(&self.0);
-        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        // Once the tail is full its first line has lost its beginning, and may be the end of such a URL.
+        let whole = text.lines().skip(usize::from(self.0.len() == TAIL)).map(str::trim);
+        let lines: Vec<_> = whole.filter(|line| !line.is_empty() && !line.contains("ws://")).collect();
         lines[lines.len().saturating_sub(5)..].join(" | ")
     }
 }
@@ -283,6 +286,18 @@ mod tests {
         said.listen(&mut text.as_bytes()).await;
         assert!(said.0.len() <= TAIL);
         assert_eq!(said.last_lines(), "one | two | three | four | error while loading \u{fffd}libnss3.so");
+    }
+
+    #[tokio::test]
+    async fn the_tail_never_tells_where_the_browser_listens() {
+        let listens = "DevTools listening on ws://127.0.0.1:4711/devtools/browser/S3CRET";
+        let reason = "no space left\n";
+        // The second one is so long that of the URL only its end is kept.
+        for blank_lines in [1, TAIL - "S3CRET".len() - reason.len()] {
+            let mut said = Tail::default();
+            said.listen(&mut format!("{listens}{}{reason}", "\n".repeat(blank_lines)).as_bytes()).await;
+            assert_eq!(said.last_lines(), "no space left");
+        }
     }
 
     #[test]

@@ -186,7 +186,7 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
         script.asked(),
         [
             "connect default default None None",
-            "connect a WSS://h/?k=v Some(AutoAccept) Some(0.5)",
+            "connect a wss://h/?k=v Some(AutoAccept) Some(0.5)",
             r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
             "connect default launch false [] None None None",
         ]
