@@ -7,6 +7,10 @@ connection that still owes one is closed.
 """
 
 import os
+import select
+
+_DEFAULT_TIMEOUT = 30  # The daemon's own, in seconds, for a request that says nothing.
+_GRACE = 10  # How much later than that a daemon may answer or go on, before it is taken to be stuck.
 
 _CHUNK = 1 << 18  # A little more than a Unix socket holds, so that a large answer arrives in few reads.
 
@@ -33,14 +37,16 @@ class DialogOpen(OstlerError):
 def request(**fields):
     """Sends one request (a field that is None is left out) and returns the reply, or raises the error in it.
 
-    It is for the task that `ostler --task` or OSTLER_TASK named, unless `task` says otherwise.
+    It is for the task that `ostler --task` or OSTLER_TASK named, unless `task` says otherwise. A daemon that gives
+    no answer long after `timeout_ms` (30 s without it) is an error as well.
     """
     fields = {name: value for name, value in fields.items() if value is not None}
     task = os.environ.get("OSTLER_TASK")
     if task:
         fields.setdefault("task", task)
     line = to_json(fields).encode() + b"\n"
-    answer = _exchange(line, fields.get("method") or fields.get("meta"))
+    patience = fields.get("timeout_ms", _DEFAULT_TIMEOUT * 1000) / 1000 + _GRACE
+    answer = _exchange(line, fields.get("method") or fields.get("meta"), patience)
     reply = _from_json(answer.decode("utf-8", "surrogatepass"))
     if "error" not in reply:
         return reply
@@ -48,12 +54,15 @@ def request(**fields):
     raise (DialogOpen if code == "dialog_open" else OstlerError)(sentence, code, reply)
 
 
-def _exchange(line, name):
+def _exchange(line, name, patience):
     """Sends `line` and returns the line that answers it; `name` is what an error calls the request."""
-    fd, sent = _start(line)
     try:
-        _send_rest(fd, line, sent)
-        answer = _receive(fd, name)
+        fd, sent = _start(line)
+    except BlockingIOError:
+        raise _stuck(name, _GRACE) from None
+    try:
+        _send_rest(fd, line, sent, name)
+        answer = _receive(fd, name, patience)
     except BaseException:
         os.close(fd)
         raise
@@ -80,18 +89,27 @@ def _start(line):
                 raise
 
 
-def _send_rest(fd, line, sent):
+def _send_rest(fd, line, sent, name):
     try:
         while sent < len(line):
             sent += os.write(fd, memoryview(line)[sent:])
+    except BlockingIOError:
+        raise _stuck(name, _GRACE) from None
     except ConnectionError:
         pass  # A daemon that hangs up on a line before its end has said why: that is the answer to read.
 
 
-def _receive(fd, name):
-    """Reads up to the newline: the daemon owes this connection one line, so nothing follows it."""
+def _receive(fd, name, patience):
+    """Reads up to the newline: the daemon owes this connection one line, so nothing follows it.
+
+    `patience` is for each read, so a large answer may take longer while it keeps coming.
+    """
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
     chunks = [b""]
     while not chunks[-1].endswith(b"\n"):
+        if not poll.poll(patience * 1000):
+            raise _stuck(name, patience)
         try:
             chunk = os.read(fd, _CHUNK)
         except ConnectionResetError:
@@ -106,6 +124,14 @@ def _receive(fd, name):
     return b"".join(chunks)
 
 
+def _stuck(name, seconds):
+    return OstlerError(
+        f"the ostler daemon did not go on with {name} within {seconds:g} s, so whether that took effect is not known: "
+        "look at it with `ostler status`, or end it with `ostler stop`",
+        "unknown_outcome",
+    )
+
+
 def _connect():
     """Connects to the daemon and returns the descriptor.
 
@@ -115,15 +141,18 @@ def _connect():
     if not path:
         raise OstlerError("no daemon is known to this process: run the script with `ostler run FILE`", "daemon_gone")
     import socket
+    import struct
 
     with socket.socket(socket.AF_UNIX) as connection:
+        # For connecting too, on Linux: a daemon that has stopped takes no caller and refuses none.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", _GRACE, 0))
         try:
             connection.connect(path)
             owner = _peer_uid(connection)
         except OSError as error:
             raise OstlerError(
-                f"no ostler daemon answers at {path} ({error.strerror}): `ostler status` starts one, "
-                "then run the script again",
+                f"no ostler daemon answers at {path} ({error.strerror}): run the script again with `ostler run FILE`, "
+                "which starts one",
                 "daemon_gone",
             ) from None
         if owner != os.geteuid():

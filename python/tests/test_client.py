@@ -1,5 +1,6 @@
 import os
 import socket
+import struct
 import threading
 import unittest
 import warnings
@@ -133,6 +134,31 @@ class DaemonGone(unittest.TestCase):
                 ostler.request(method="Any")
         self.assertEqual(caught.exception.code, "unknown_outcome")
 
+    def test_a_daemon_that_is_stuck_ends_the_request_and_its_late_answer_is_nobodys(self):
+        another_was_answered = threading.Event()
+
+        def answer(request):
+            if request["method"] == "Stuck":
+                self.assertTrue(another_was_answered.wait(30))
+            return {"result": request["method"]}
+
+        with FakeDaemon(answer), mock.patch.object(ostler, "_GRACE", 0):
+            with self.assertRaises(ostler.OstlerError) as caught:
+                ostler.request(method="Stuck", timeout_ms=20)
+            self.assertEqual(caught.exception.code, "unknown_outcome")
+            self.assertIn("Stuck within 0.02 s", str(caught.exception))
+            with mock.patch.object(ostler, "_GRACE", 30):
+                self.assertEqual(ostler.request(method="Next"), {"result": "Next"})
+            another_was_answered.set()
+
+    def test_a_daemon_that_reads_nothing_ends_the_request(self):
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 10_000))
+        ostler._idle.append(ours.detach())
+        with theirs, self.assertRaises(ostler.OstlerError) as caught:
+            ostler.request(method="Big", params={"big": "x" * (8 << 20)})
+        self.assertEqual(caught.exception.code, "unknown_outcome")
+
     def test_no_daemon_is_one_clear_sentence(self):
         with FakeDaemon(echo) as daemon:
             path = daemon.path
@@ -141,7 +167,7 @@ class DaemonGone(unittest.TestCase):
                 ostler.request(method="Any")
             daemon.start()
         self.assertIn(path, str(caught.exception))
-        self.assertIn("`ostler status`", str(caught.exception))
+        self.assertIn("`ostler run FILE`", str(caught.exception))
 
     def test_outside_of_ostler_the_error_says_how_to_run_a_script(self):
         with self.assertRaisesRegex(ostler.OstlerError, "ostler run FILE"):
@@ -165,7 +191,7 @@ class DaemonGone(unittest.TestCase):
         ostler._forget()
 
     def test_an_interrupted_request_leaves_no_answer_for_the_next(self):
-        def interrupt(fd, name):
+        def interrupt(fd, name, patience):
             raise KeyboardInterrupt
 
         with FakeDaemon(lambda request: {"result": request["method"]}):

@@ -6,9 +6,10 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ClientSettings, NamedBrowser};
@@ -96,11 +97,14 @@ impl Client {
         if ownership::look(socket, Expected::Socket).map_err(ClientError::Path)?.is_none() {
             return Ok(None);
         }
-        let stream = match UnixStream::connect(socket) {
+        let stream = match connect_within(socket, PATIENCE) {
             Ok(stream) => stream,
             // A dead daemon's socket, or one that was removed since we looked.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {
                 return Ok(None);
+            }
+            Err(error) if is_timeout(&error) => {
+                return Err(ClientError::Stuck { socket: socket.clone(), patience: PATIENCE });
             }
             Err(error) => return Err(ClientError::Path(PathRefused::io(socket, error))),
         };
@@ -155,7 +159,8 @@ impl Client {
         Ok(self.daemon.insert(pong))
     }
 
-    /// Hands over the bare connection, with nothing in flight on it and the greeting done.
+    /// Hands over the bare connection, with nothing in flight on it and the greeting done. A write on it still fails
+    /// once the daemon has taken nothing for a while; how long to wait for an answer is the new owner's to say.
     pub(crate) fn into_stream(mut self) -> Result<UnixStream, ClientError> {
         self.greet()?;
         let stream = self.stream.into_inner();
@@ -187,7 +192,12 @@ impl Client {
     }
 
     fn send(&mut self, lines: &[u8]) -> Result<(), ClientError> {
-        self.stream.get_mut().write_all(lines).map_err(|error| self.gone(error))
+        self.stream.get_mut().write_all(lines).map_err(|error| {
+            if is_timeout(&error) {
+                return ClientError::Stuck { socket: self.socket.clone(), patience: PATIENCE };
+            }
+            self.gone(error)
+        })
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Vec<u8>, ClientError> {
@@ -203,7 +213,7 @@ impl Client {
                 Ok(line)
             }
             Ok(_) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            Err(error) if is_timeout(&error) => {
                 Err(ClientError::Stuck { socket: self.socket.clone(), patience })
             }
             Err(error) => Err(self.gone(error)),
@@ -215,6 +225,25 @@ impl Client {
     }
 }
 
+/// Connects to the socket, and gives every write on the connection the same time.
+///
+/// A daemon that has stopped, with its queue of callers full, lets a plain `connect` wait for ever. On Linux the limit
+/// for writing holds for connecting too; elsewhere a full queue is a refusal at once.
+fn connect_within(socket: &Path, limit: Duration) -> io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(socket)?;
+    let stream = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&stream, rustix::io::FdFlags::CLOEXEC)?;
+    let stream = UnixStream::from(stream);
+    stream.set_write_timeout(Some(limit))?;
+    rustix::net::connect(&stream, &address)?;
+    Ok(stream)
+}
+
+/// Returns whether an operation ended because its time was over.
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 /// Appends one value as a line.
 fn write_line(lines: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(&mut *lines, value).expect("plain data with text keys serializes, and memory takes all");
@@ -224,7 +253,7 @@ fn write_line(lines: &mut Vec<u8>, value: &impl Serialize) {
 /// Makes sure that the daemon belongs to the user who runs this command: in a folder that all can write to, another
 /// user's program could wait under our daemon's name for what we send.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn check_peer(stream: &UnixStream, socket: &std::path::Path) -> Result<(), ClientError> {
+fn check_peer(stream: &UnixStream, socket: &Path) -> Result<(), ClientError> {
     let peer = rustix::net::sockopt::socket_peercred(stream)
         .map_err(|error| ClientError::Path(PathRefused::io(socket, error.into())))?;
     if peer.uid.as_raw() == ownership::our_uid() {
@@ -236,7 +265,7 @@ fn check_peer(stream: &UnixStream, socket: &std::path::Path) -> Result<(), Clien
 
 /// Elsewhere the owner of the socket file, checked before connecting, has to do.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn check_peer(_stream: &UnixStream, _socket: &std::path::Path) -> Result<(), ClientError> {
+fn check_peer(_stream: &UnixStream, _socket: &Path) -> Result<(), ClientError> {
     Ok(())
 }
 
@@ -342,3 +371,35 @@ impl fmt::Display for ClientError {
 }
 
 impl std::error::Error for ClientError {}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn a_daemon_that_reads_nothing_ends_a_write() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("s");
+        let _listener = UnixListener::bind(&socket).expect("a free path");
+        let mut stream = connect_within(&socket, SHORT).expect("a place in the queue");
+        // More than a socket holds.
+        let error = stream.write_all(&vec![0; 16 << 20]).expect_err("nobody reads");
+        assert!(is_timeout(&error), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_daemon_that_accepts_nobody_ends_a_connect() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("s");
+        let listener = UnixListener::bind(&socket).expect("a free path");
+        rustix::net::listen(&listener, 0).expect("a queue may be made short");
+        let _first = connect_within(&socket, SHORT).expect("a place in the queue");
+        let error = connect_within(&socket, SHORT).expect_err("the queue is full");
+        assert!(is_timeout(&error), "{error}");
+    }
+}
