@@ -20,18 +20,16 @@ def main(limit, script, *arguments):
     # Whoever waits for a script reads a pipe: what was printed before a hang or a kill must be in it.
     if sys.stdout:
         sys.stdout.reconfigure(line_buffering=True)
-    if limit:
-        set_limit(float(limit))
     load("ostler", os.path.join(LIB, "client.py"))
     try:
         helpers = load("ostler.helpers", HELPERS)
     except Exception:
         show_error(*sys.exc_info())
         sys.exit(f"{HELPERS} does not load: repair it, or put ours back with `ostler helpers reset`")
-    run(script, arguments, helpers)
+    run(script, arguments, helpers, limit)
 
 
-def run(script, arguments, helpers):
+def run(script, arguments, helpers, limit):
     """Executes the script as `__main__`, set up the way python3 does it."""
     from_stdin = script == "-"
     if not getattr(sys.flags, "safe_path", False):
@@ -45,7 +43,10 @@ def run(script, arguments, helpers):
     else:
         source, name = read(script), script
         module.__file__ = script
-    exec(compile(source, name, "exec", dont_inherit=True), vars(module))
+    code = compile(source, name, "exec", dont_inherit=True)
+    if limit:
+        set_limit(float(limit))  # Only now: the time is the script's own, however long the helpers took to load.
+    exec(code, vars(module))
 
 
 def load(name, path):

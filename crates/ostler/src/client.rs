@@ -213,9 +213,7 @@ impl Client {
                 Ok(line)
             }
             Ok(_) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
-            Err(error) if is_timeout(&error) => {
-                Err(ClientError::Stuck { socket: self.socket.clone(), patience })
-            }
+            Err(error) if is_timeout(&error) => Err(ClientError::Stuck { socket: self.socket.clone(), patience }),
             Err(error) => Err(self.gone(error)),
         }
     }

@@ -41,8 +41,7 @@ impl Environment {
     /// Reads the variables of this process.
     pub(crate) fn of_this_process() -> Self {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-        let secret =
-            |name: &str| variable(name).map(|url| url.into_string().map(SecretUrl::new).map_err(|_| NotText));
+        let secret = |name: &str| variable(name).map(|url| url.into_string().map(SecretUrl::new).map_err(|_| NotText));
         Self {
             name: variable("BU_NAME"),
             runtime_dir: variable("BH_RUNTIME_DIR"),

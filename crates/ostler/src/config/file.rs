@@ -190,7 +190,8 @@ mod tests {
         .expect("a good file");
         assert_eq!(settings.dialog_policy, Some(DialogPolicy::AutoAccept));
         assert_eq!(settings.dialog_timeout, Some(Duration::from_millis(12_500)));
-        let given = Given { url: SecretUrl::new("https://host.example/?token=T"), by: "browser.cdp_url in config.yaml" };
+        let given =
+            Given { url: SecretUrl::new("https://host.example/?token=T"), by: "browser.cdp_url in config.yaml" };
         assert_eq!(settings.browser, Some(NamedBrowser::Http(given)));
         assert_eq!(settings.executable, Some(PathBuf::from("/opt/chrome")));
     }

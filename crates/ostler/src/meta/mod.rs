@@ -1,4 +1,4 @@
-//! The `meta` requests: what a client asks of the daemon itself rather than of the browser.
+//! ④ The `meta` requests: what a client asks of the daemon itself rather than of the browser.
 //!
 //! Each request is a file of its own with one function, `answer`, and one line in the table below;
 //! dispatch and the list in the error for an unknown name both come from that line. The requests see

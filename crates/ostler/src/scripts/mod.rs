@@ -1,4 +1,4 @@
-//! Runs a Python script with every helper imported: what a bare `ostler` and `ostler run FILE` do.
+//! ⑥ Runs a Python script with every helper imported: what a bare `ostler` and `ostler run FILE` do.
 //!
 //! ```text
 //!  ostler ──prepare──▶ $OSTLER_HOME ┬ helpers.py    the agent's
@@ -133,12 +133,12 @@ impl std::fmt::Display for ScriptError {
         match self {
             Self::NoPython => f.write_str(
                 "no python3 was found on the path, and scripts need one: install it or name one in OSTLER_PYTHON; \
-                 `ostler cdp`, `ostler js` and MCP work without it",
+                 `ostler cdp` and `ostler js` work without it",
             ),
             Self::Start { python, source } => write!(
                 f,
                 "the Python interpreter {} does not start ({source}): correct OSTLER_PYTHON, or unset it to use the \
-                 python3 on the path; `ostler cdp`, `ostler js` and MCP work without it",
+                 python3 on the path; `ostler cdp` and `ostler js` work without it",
                 python.display()
             ),
             Self::Unreadable { script, source } => {

@@ -10,9 +10,6 @@ use super::reply;
 use crate::client::Client;
 use crate::config::{ClientSettings, Environment};
 
-/// How long a request without a time of its own may take: the contract's default for a call.
-pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(30);
-
 /// One run of the command.
 #[derive(Debug)]
 pub(super) struct Context {

@@ -5,10 +5,11 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, DEFAULT_PATIENCE, Meta, print_line};
+use super::context::{Context, Meta, print_line};
 use super::failure::Failure;
 use super::{reply, text};
 use crate::exit_code::Exit;
+use crate::times::CALL_DEFAULT;
 
 /// Answers an open dialog, or lists them.
 ///
@@ -115,7 +116,7 @@ fn answer(
     dialog_id: Option<&str>,
 ) -> Result<Exit, Failure> {
     let request = Answer { meta: "dialog", action, task: context.task.as_deref(), prompt_text, dialog_id };
-    let reply = context.ask(&mut context.connect()?, &request, DEFAULT_PATIENCE)?;
+    let reply = context.ask(&mut context.connect()?, &request, CALL_DEFAULT)?;
     let Answered { dialog } = reply::read(&reply)?;
     let done = if action == "accept" { "accepted" } else { "dismissed" };
     context.print(&reply, &format!("{done} the {} {}", dialog.kind, dialog.id))?;
@@ -124,7 +125,7 @@ fn answer(
 
 fn list(context: &Context) -> Result<Exit, Failure> {
     let request = Meta { meta: "state", task: context.task.as_deref() };
-    let reply = context.ask(&mut context.connect()?, &request, DEFAULT_PATIENCE)?;
+    let reply = context.ask(&mut context.connect()?, &request, CALL_DEFAULT)?;
     if context.json {
         // The daemon's own objects, with fields that this version may not know.
         #[derive(Deserialize, Serialize)]

@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::context::{Context, DEFAULT_PATIENCE, Meta, print_line};
+use super::context::{Context, Meta, print_line};
 use super::failure::Failure;
 use crate::exit_code::Exit;
+use crate::times::CALL_DEFAULT;
 
 /// Ends the task and lets go of its tabs.
 ///
@@ -26,7 +27,7 @@ impl Disconnect {
             return Ok(Exit::Success);
         };
         let request = Meta { meta: "disconnect", task: context.task.as_deref() };
-        let reply = context.ask(&mut client, &request, DEFAULT_PATIENCE)?;
+        let reply = context.ask(&mut client, &request, CALL_DEFAULT)?;
         context.print(&reply, &format!("task {} has ended", context.task_name()))?;
         Ok(Exit::Success)
     }

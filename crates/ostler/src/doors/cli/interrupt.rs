@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::context::{Context, DEFAULT_PATIENCE, Meta};
+use super::context::{Context, Meta};
 use super::failure::Failure;
 use crate::exit_code::Exit;
+use crate::times::CALL_DEFAULT;
 
 /// Stops the script that keeps the current tab busy.
 ///
@@ -16,7 +17,7 @@ pub(super) struct Interrupt {}
 impl Interrupt {
     pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         let request = Meta { meta: "interrupt", task: context.task.as_deref() };
-        let reply = context.ask(&mut context.connect()?, &request, DEFAULT_PATIENCE)?;
+        let reply = context.ask(&mut context.connect()?, &request, CALL_DEFAULT)?;
         context.print(&reply, "the page answers again")?;
         Ok(Exit::Success)
     }

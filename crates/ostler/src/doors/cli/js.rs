@@ -1,13 +1,14 @@
 //! `ostler js`: one expression in the page, its value on standard output.
 
 use clap::Args;
+use ostler_core::cdp::text::decode;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::context::{Context, print_line};
 use super::failure::Failure;
 use super::passthrough::Aim;
-use super::{reply, text};
+use super::reply;
 use crate::exit_code::Exit;
 
 /// Evaluates a JavaScript expression in the page and prints its value
@@ -103,19 +104,24 @@ impl Remote<'_> {
             return word.clone();
         }
         if let Some(value) = self.value {
-            return text::of_json_string(value).unwrap_or_else(|| value.get().to_owned());
+            return decode(value.get()).unwrap_or_else(|| value.get().to_owned());
         }
-        let described = self.description.and_then(text::of_json_string);
+        let described = self.description.and_then(said);
         described.or_else(|| self.kind.clone()).unwrap_or_else(|| "undefined".to_owned())
     }
 }
 
+/// Returns what the page said in a JSON string.
+fn said(string: &RawValue) -> Option<String> {
+    decode(string.get())
+}
+
 impl Exception<'_> {
     fn words(&self) -> String {
-        let how = self.text.and_then(text::of_json_string).unwrap_or_else(|| "Uncaught".to_owned());
+        let how = self.text.and_then(said).unwrap_or_else(|| "Uncaught".to_owned());
         match &self.exception {
             // An error's description is its stack; a thrown value of another kind has no more than itself.
-            Some(thrown) => match thrown.description.and_then(text::of_json_string) {
+            Some(thrown) => match thrown.description.and_then(said) {
                 Some(description) => format!("{how} {description}"),
                 None => format!("{how} {}", thrown.words()),
             },

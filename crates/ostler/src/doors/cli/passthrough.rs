@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::context::{Context, DEFAULT_PATIENCE, print_line};
+use super::context::{Context, print_line};
 use super::failure::Failure;
 use super::{reply, text};
 use crate::exit_code::Exit;
+use crate::times::{CALL_DEFAULT, CALL_LONGEST};
 
 /// Sends one CDP command and prints its result
 ///
@@ -120,15 +121,16 @@ impl Aim {
     }
 
     fn patience(&self) -> Duration {
-        self.timeout.unwrap_or(DEFAULT_PATIENCE)
+        self.timeout.unwrap_or(CALL_DEFAULT)
     }
 }
 
 /// Reads a time that the daemon lets a call take.
 fn call_time(given: &str) -> Result<Duration, String> {
     let time = text::seconds(given)?;
-    if time <= LONGEST { Ok(time) } else { Err(format!("a call may take {} seconds at most", LONGEST.as_secs())) }
+    if time <= CALL_LONGEST {
+        Ok(time)
+    } else {
+        Err(format!("a call may take {} seconds at most", CALL_LONGEST.as_secs()))
+    }
 }
-
-/// The daemon's longest.
-const LONGEST: Duration = Duration::from_secs(3600);

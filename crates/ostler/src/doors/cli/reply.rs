@@ -1,11 +1,11 @@
 //! Reads the daemon's replies, no deeper than a verb needs: a result may be a hundred megabytes.
 
+use ostler_core::cdp::text::decode;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::failure::Failure;
-use super::text;
 
 /// The fields that tell an error from a result.
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ struct Passed<'a> {
 pub(super) fn not_an_error(reply: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let head: Head<'_> = serde_json::from_slice(&reply).map_err(|error| Failure::Nonsense(error.to_string()))?;
     let Some(error) = head.error else { return Ok(reply) };
-    let sentence = text::of_json_string(error).unwrap_or_else(|| error.get().to_owned());
+    let sentence = decode(error.get()).unwrap_or_else(|| error.get().to_owned());
     let wrong_call = head.error_code.as_deref() == Some("bad_request");
     Err(Failure::Answer { sentence, reply, wrong_call })
 }

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::context::{Context, DEFAULT_PATIENCE, Meta, print_line};
+use super::context::{Context, Meta, print_line};
 use super::dialog::{self, State};
 use super::failure::Failure;
 use super::{reply, text};
 use crate::client::{Client, Pong};
 use crate::exit_code::Exit;
+use crate::times::CALL_DEFAULT;
 
 /// Shows the daemon, and each task with its browser, tabs and dialogs.
 ///
@@ -74,7 +75,7 @@ impl Status {
         };
         let daemon = client.greet()?.clone();
         let tasks: Tasks =
-            reply::read(&context.ask(&mut client, &Meta { meta: "tasks", task: None }, DEFAULT_PATIENCE)?)?;
+            reply::read(&context.ask(&mut client, &Meta { meta: "tasks", task: None }, CALL_DEFAULT)?)?;
         let mut shown = Vec::with_capacity(tasks.tasks.len());
         for raw in tasks.tasks {
             shown.push(look_at(raw, &mut client)?);
@@ -92,9 +93,9 @@ impl Status {
 fn look_at(raw: Box<RawValue>, client: &mut Client) -> Result<Shown, Failure> {
     let summary: Task = reply::read(raw.get().as_bytes())?;
     let ask_state = Meta { meta: "state", task: Some(&summary.task) };
-    let state = reply::not_an_error(client.request(&ask_state, DEFAULT_PATIENCE)?);
+    let state = reply::not_an_error(client.request(&ask_state, CALL_DEFAULT)?);
     let ask_page = AskConnection { meta: "connection_status", task: &summary.task, fresh: false };
-    let page = reply::not_an_error(client.request(&ask_page, DEFAULT_PATIENCE)?);
+    let page = reply::not_an_error(client.request(&ask_page, CALL_DEFAULT)?);
     Ok(Shown { raw, summary, state, page })
 }
 

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::context::{Context, DEFAULT_PATIENCE, Meta, print_line};
+use super::context::{Context, Meta, print_line};
 use super::failure::Failure;
 use crate::daemon::lock;
 use crate::exit_code::Exit;
 use crate::paths::Paths;
+use crate::times::CALL_DEFAULT;
 
 /// Ends the daemon in good order.
 ///
@@ -32,7 +33,7 @@ impl Stop {
         };
         let pid = client.greet()?.pid;
         // Not `ask`: that the daemon is of another version is no news to someone who ends it.
-        super::reply::not_an_error(client.request(&Meta { meta: "shutdown", task: None }, DEFAULT_PATIENCE)?)?;
+        super::reply::not_an_error(client.request(&Meta { meta: "shutdown", task: None }, CALL_DEFAULT)?)?;
         drop(client);
         wait_until_gone(&paths, pid)?;
         print(context, &format!("stopped (name {name})"), true)?;

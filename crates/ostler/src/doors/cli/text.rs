@@ -1,50 +1,12 @@
-//! Text that comes from pages and from the user: lone surrogates, ages, JSON given in three ways.
+//! Text from the user and for people: JSON given in three ways, times, ages, long text on one line.
 
 use std::fs;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use serde::de::{self, Deserializer, Visitor};
 use serde_json::value::RawValue;
 
 use super::failure::Failure;
-
-/// Returns what a JSON string says, with U+FFFD for every lone surrogate, or `None` when it is no string.
-///
-/// Page script may hold half a surrogate pair; Rust's text cannot, so `String` would refuse the whole value.
-pub(super) fn of_json_string(json: &RawValue) -> Option<String> {
-    let bytes = serde_json::Deserializer::from_str(json.get()).deserialize_bytes(Bytes).ok()?;
-    Some(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => replace_surrogates(error.into_bytes()),
-    })
-}
-
-/// Takes a JSON string as bytes, in which serde_json leaves a lone surrogate as its three-byte form.
-struct Bytes;
-
-impl Visitor<'_> for Bytes {
-    type Value = Vec<u8>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-        Ok(bytes.to_vec())
-    }
-}
-
-/// Puts U+FFFD, three bytes as well, in the place of every surrogate's three-byte form.
-fn replace_surrogates(mut bytes: Vec<u8>) -> String {
-    for at in 0..bytes.len().saturating_sub(2) {
-        // In otherwise valid UTF-8 only a surrogate has ED followed by A0 or more.
-        if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
-            bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
 
 /// Reads a JSON argument: the text itself, `@file`, or `-` for standard input. Returns it on one line.
 pub(super) fn json_argument(given: &str) -> Result<Box<RawValue>, Failure> {
@@ -102,25 +64,6 @@ pub(super) fn short(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn raw(json: &str) -> Box<RawValue> {
-        RawValue::from_string(json.to_owned()).expect("JSON")
-    }
-
-    #[test]
-    fn lone_surrogates_become_the_replacement_character() {
-        for (json, text) in [
-            (r#""plain""#, "plain"),
-            (r#""\ud83d\ude00""#, "😀"),
-            (r#""a\ud800b""#, "a\u{FFFD}b"),
-            (r#""\udfff\ud800""#, "\u{FFFD}\u{FFFD}"),
-            (r#""\ud800é\u2028""#, "\u{FFFD}é\u{2028}"),
-        ] {
-            assert_eq!(of_json_string(&raw(json)).as_deref(), Some(text), "{json}");
-        }
-        assert_eq!(of_json_string(&raw("1")), None);
-        assert_eq!(of_json_string(&raw("[1]")), None);
-    }
 
     #[test]
     fn json_over_several_lines_becomes_one_line_and_stays_the_same_json() {

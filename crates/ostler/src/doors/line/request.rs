@@ -15,14 +15,12 @@ use serde_json::value::RawValue;
 use super::depth;
 use crate::meta::value::{self, bad};
 use crate::tasks::{CallRequest, OnDialog};
+use crate::times;
 
 /// The longest `id`, in bytes as it stands on the line.
 const MAX_ID: usize = 1024;
 /// How much of a line that cannot be read is searched for its `id`.
 const ID_SEARCH: usize = 4096;
-
-const DEFAULT_TIMEOUT_MS: u64 = 30_000;
-const MAX_TIMEOUT_MS: u64 = 3_600_000;
 
 /// One line, read.
 #[derive(Debug)]
@@ -148,8 +146,9 @@ fn params(line: &Bytes, raw: &RawValue) -> Result<Bytes, CallError> {
 }
 
 fn timeout(raw: Option<&RawValue>) -> Result<Duration, CallError> {
-    let millis = raw.map(|raw| value::whole_number("timeout_ms", raw, 1..=MAX_TIMEOUT_MS)).transpose()?;
-    Ok(Duration::from_millis(millis.unwrap_or(DEFAULT_TIMEOUT_MS)))
+    let Some(raw) = raw else { return Ok(times::CALL_DEFAULT) };
+    let longest = times::CALL_LONGEST.as_secs() * 1000;
+    value::whole_number("timeout_ms", raw, 1..=longest).map(Duration::from_millis)
 }
 
 fn on_dialog(raw: Option<&RawValue>) -> Result<OnDialog, CallError> {
