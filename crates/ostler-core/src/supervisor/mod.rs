@@ -26,7 +26,7 @@ mod tasks;
 pub(crate) mod timers;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -42,7 +42,7 @@ use self::timers::{Timer, TimerId, Timers};
 use crate::cdp::calls::{Calls, Flight};
 use crate::cdp::envelope::{self, Message, WireError, WireEvent};
 use crate::error::CallError;
-use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, DialogId, IdMap, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
@@ -104,8 +104,8 @@ pub struct Supervisor {
     calls: Calls<Purpose>,
     timers: Timers,
     tasks: BTreeMap<TaskId, Task>,
-    tabs: HashMap<TargetId, Tab>,
-    sessions: HashMap<SessionId, Session>,
+    tabs: IdMap<TargetId, Tab>,
+    sessions: IdMap<SessionId, Session>,
     /// All targets that the browser told of, ours or not, in the order in which it told.
     targets: Vec<wire::TargetInfo>,
     /// Requests that wait for the connection.
@@ -131,8 +131,8 @@ impl Supervisor {
             calls: Calls::default(),
             timers: Timers::default(),
             tasks: BTreeMap::new(),
-            tabs: HashMap::new(),
-            sessions: HashMap::new(),
+            tabs: IdMap::default(),
+            sessions: IdMap::default(),
             targets: Vec::new(),
             waiting: Vec::new(),
             effects: VecDeque::new(),
