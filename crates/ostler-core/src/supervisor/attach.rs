@@ -199,7 +199,11 @@ impl Supervisor {
             Some(attached) if self.tabs.get(target).is_some_and(|tab| tab.session.is_none()) => {
                 self.supervise(&attached.session_id, target);
             }
+            // Its task was ended meanwhile; what may be held must not stay so (fact E3).
+            Some(attached) if !self.tabs.contains_key(target) => self.resume_and_detach(&attached.session_id),
             Some(_) => {}
+            // The connection went first: the tab may still be there when it comes back.
+            None if matches!(self.link, super::Link::Gone { .. }) => {}
             None => {
                 // The tab is gone: whoever waited for it goes to the task's next one.
                 self.targets.retain(|info| info.target_id != *target);
@@ -214,10 +218,14 @@ impl Supervisor {
 
     pub(super) fn on_release_answered(&mut self, end: End) {
         let End::Answer(Ok(result)) = end else { return };
-        let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
+        if let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) {
+            self.resume_and_detach(&attached.session_id);
+        }
+    }
+
+    fn resume_and_detach(&mut self, session: &SessionId) {
         // Back to back, and in this order: detached before it is resumed it would hang for good (fact E3).
-        let session = attached.session_id;
-        self.send_own(Purpose::Ignored, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        self.send_own(Purpose::Ignored, Some(session), "Runtime.runIfWaitingForDebugger", "{}");
         let params = object(&[("sessionId", session.as_str())]);
         self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
     }

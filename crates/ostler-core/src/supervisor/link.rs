@@ -74,6 +74,13 @@ impl Supervisor {
     /// Ends all that is in flight: the connection is gone, and with it every session.
     pub(super) fn on_gone(&mut self, why: String, retry_after: Duration) {
         self.link = Link::Gone { why: why.clone(), retry_at: self.now + retry_after };
+        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
+            if let Some(timer) = session.deadline {
+                self.timers.stop(timer);
+            }
+        }
+        self.suspend_tabs();
+        // Only now, when there is nobody left to send the next step to.
         self.fail_flights(
             |_| true,
             |flight| CallError::UnknownOutcome {
@@ -81,12 +88,6 @@ impl Supervisor {
                 why: "the connection to the browser was lost",
             },
         );
-        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
-            if let Some(timer) = session.deadline {
-                self.timers.stop(timer);
-            }
-        }
-        self.suspend_tabs();
         let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: 0 });
         let queued = std::mem::take(&mut self.waiting);
         let in_tabs = self.tabs.values_mut().flat_map(|tab| std::mem::take(&mut tab.queue)).collect::<Vec<_>>();

@@ -89,28 +89,49 @@ impl Supervisor {
         }
     }
 
-    /// Ends a task. Its dialogs are dismissed before its sessions are detached (fact A11); a tab that
-    /// ostler opened for it is closed, all others stay as they are.
+    /// Ends a task. Its dialogs are dismissed and what is held is let go before its sessions are
+    /// detached (facts A11, E3); a tab that ostler opened for it is closed, all others stay as they are.
     pub(super) fn on_end_task(&mut self, id: &TaskId) {
-        let Some(task) = self.tasks.get(id) else { return };
-        for target in task.tabs.clone() {
-            self.dismiss_in(&target, || Purpose::Ignored);
-            let Some(tab) = self.tabs.get(&target) else { continue };
-            let (session, ours) = (tab.session.clone(), tab.ours);
-            self.forget_tab(&target, "the task was ended");
-            if ours && self.scope == Scope::Guest {
-                self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
-            } else if let Some(session) = session {
-                let params = object(&[("sessionId", session.as_str())]);
-                self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+        let Some(task) = self.tasks.get_mut(id) else { return };
+        let tabs = task.tabs.clone();
+        let mut waiting = std::mem::take(&mut task.queue);
+        // Taken out first: a request whose tab goes looks for another one, or opens one.
+        for target in &tabs {
+            if let Some(tab) = self.tabs.get_mut(target) {
+                waiting.append(&mut tab.queue);
             }
         }
-        if let Some(task) = self.tasks.remove(id) {
-            for request in task.queue {
-                self.fail_request(request, CallError::UnknownTask { task: id.clone(), known: self.task_names() });
-            }
+        for target in tabs {
+            self.let_go(&target);
+        }
+        self.tasks.remove(id);
+        for request in waiting {
+            self.fail_request(request, CallError::UnknownTask { task: id.clone(), known: self.task_names() });
         }
         self.effects.push_back(Effect::Retire(id.clone()));
+    }
+
+    fn let_go(&mut self, target: &TargetId) {
+        self.dismiss_in(target, || Purpose::Ignored);
+        let belongs = |session: &super::Session| session.held && session.tab.as_ref() == Some(target);
+        let held: Vec<_> =
+            self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
+        for session in held {
+            self.resume(&session);
+        }
+        let Some(tab) = self.tabs.get(target) else { return };
+        let (session, ours) = (tab.session.clone(), tab.ours);
+        self.forget_tab(target, "the task was ended");
+        if ours && self.scope == Scope::Guest {
+            self.close_own(target);
+        } else if let Some(session) = session {
+            let params = object(&[("sessionId", session.as_str())]);
+            self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+        }
+    }
+
+    fn close_own(&mut self, target: &TargetId) {
+        self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
     }
 
     pub(super) fn task_names(&self) -> Vec<String> {
@@ -194,6 +215,10 @@ impl Supervisor {
                 tab.queue = queue;
             }
         }
+        // Whatever clients have attached to it already is the task's too, and nobody else's from now on.
+        for other in self.sessions.values_mut().filter(|other| other.target == *target) {
+            other.tab = Some(target.clone());
+        }
         match session {
             Some(session) => self.supervise(&session, target),
             // Auto-attach brings every tab of a browser of our own.
@@ -216,6 +241,12 @@ impl Supervisor {
             _ => None,
         };
         match created {
+            // The task was ended meanwhile.
+            Some(created) if !self.tasks.contains_key(id) => {
+                if self.scope == Scope::Guest {
+                    self.close_own(&created.target_id);
+                }
+            }
             Some(created) => {
                 self.own_created(&created.target_id, id);
                 if let Some(tab) = self.tabs.get_mut(&created.target_id) {
@@ -238,6 +269,9 @@ impl Supervisor {
 
     /// A tab was opened for the task. Where auto-attach takes every tab it may have come already.
     pub(super) fn own_created(&mut self, target: &TargetId, id: &TaskId) {
+        if !self.tasks.contains_key(id) {
+            return;
+        }
         match self.tabs.get(target) {
             Some(tab) if tab.task == *id => {
                 let queue = self.tasks.get_mut(id).map(|task| {
