@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use super::console::FrameOfContext;
-use super::frames::Frames;
+use super::frames::{Frame, Frames};
 use super::publish::Dirty;
 use super::sessions::{Kind, Phase, Session, Tab};
 use super::timers::Timer;
-use super::{End, Outcome, Purpose, Scope, Supervisor, object, wire};
+use super::{End, Flight, Outcome, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
 use crate::view::ConsoleEntry;
@@ -37,7 +37,7 @@ impl Supervisor {
         self.sessions.insert(id.clone(), session);
         match (kind, parent) {
             (Kind::Page, None) => self.on_page_attached(&id, &info, waiting_for_debugger),
-            (Kind::Iframe, Some(_)) => self.on_iframe_attached(&id, &info),
+            (Kind::Iframe, Some(parent)) => self.on_iframe_attached(&id, &info, parent),
             // A client attached a frame itself: it belongs to the frame's tab, but we watch it through our own session.
             (Kind::Iframe, None) => {
                 let tab = self.sessions.values().find(|other| other.supervised && other.target == info.target_id);
@@ -52,14 +52,13 @@ impl Supervisor {
 
     fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, held: bool) {
         match self.tabs.get(&info.target_id) {
-            Some(tab) if tab.session.is_some() => {
-                // A second session on a tab of ours, attached by a client.
+            // A second session on a tab of ours, attached by a client; or, in a browser that is not ours, the
+            // first one, and only the answer to our own `attachToTarget` says whether that is it.
+            Some(tab) if tab.session.is_some() || self.scope == Scope::Guest => {
                 if let Some(session) = self.sessions.get_mut(id) {
                     session.tab = Some(info.target_id.clone());
                 }
             }
-            // In a browser that is not ours it comes by our own `attachToTarget`, whose answer says which session is ours.
-            Some(_) if self.scope == Scope::Guest => {}
             Some(_) => self.supervise(id, &info.target_id),
             None if self.scope == Scope::Own => match self.owner_of_new_tab(info) {
                 Some(task) => {
@@ -84,15 +83,9 @@ impl Supervisor {
         })
     }
 
-    fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {
-        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else {
-            return self.resume(id);
-        };
-        let Some(tab) = self.tabs.get_mut(&target) else { return self.resume(id) };
-        if let Some(frames) = &mut tab.frames {
-            let frame = info.target_id.as_frame();
-            frames.on_oopif_attached(frame, info.parent_frame_id.clone(), &info.url.0, id);
-        }
+    fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, parent: &SessionId) {
+        let Some((target, frames)) = self.frames_of(parent) else { return self.resume(id) };
+        frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         self.set_up(id);
     }
@@ -116,9 +109,21 @@ impl Supervisor {
     /// right behind them, in the same order on the wire (fact C8a).
     fn set_up(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
+        if let Some(timer) = session.deadline.take() {
+            self.timers.stop(timer);
+        }
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.awaiting = 3;
+        // Questions of an earlier set-up count for nothing any more.
+        let stale = |flight: &Flight<Purpose>| {
+            flight.session.as_ref() == Some(id) && matches!(flight.purpose, Purpose::PageEnable(_) | Purpose::SetUp(_))
+        };
+        for stale in self.calls.select(stale) {
+            if let Some(flight) = self.calls.get_mut(stale) {
+                flight.purpose = Purpose::Ignored;
+            }
+        }
         self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
@@ -253,6 +258,8 @@ impl Supervisor {
     pub(super) fn on_target_created(&mut self, params: &str) {
         let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
         self.remember_target(&info);
+        // After a reconnect it is told again, and may have gone elsewhere meanwhile.
+        self.show_address(&info);
         if self.scope == Scope::Own || info.kind != "page" || !matches!(self.link, super::Link::Ready) {
             return;
         }
@@ -280,9 +287,13 @@ impl Supervisor {
     pub(super) fn on_target_changed(&mut self, params: &str) {
         let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
         self.remember_target(&info);
+        self.show_address(&info);
+    }
+
+    fn show_address(&mut self, info: &wire::TargetInfo) {
         let Some(tab) = self.tabs.get_mut(&info.target_id) else { return };
         if tab.title != info.title.0 || tab.url != info.url.0 {
-            (tab.title, tab.url) = (info.title.0, info.url.0);
+            (tab.title, tab.url) = (info.title.0.clone(), info.url.0.clone());
             self.touch(&info.target_id, Dirty::TABS);
         }
     }
@@ -396,10 +407,14 @@ impl Supervisor {
     }
 
     fn task_opening_a_tab(&self) -> Option<TaskId> {
-        self.calls.find_map(|flight| match &flight.purpose {
-            Purpose::CreateTab { task } => Some(task.clone()),
-            Purpose::Client { task, .. } if &*flight.method == "Target.createTarget" => Some(task.clone()),
-            _ => None,
+        self.calls.find_map(|flight| {
+            let task = match &flight.purpose {
+                Purpose::CreateTab { task } => task,
+                Purpose::Client { task, .. } if &*flight.method == "Target.createTarget" => task,
+                _ => return None,
+            };
+            // It may have been ended since.
+            self.tasks.contains_key(task).then(|| task.clone())
         })
     }
 
@@ -410,6 +425,7 @@ impl Supervisor {
             return;
         }
         let Some(session) = self.sessions.get_mut(id) else { return };
+        session.set_up = true;
         if !session.held
             && let Some(timer) = session.deadline.take()
         {
@@ -457,7 +473,7 @@ impl Supervisor {
         );
         let Some(target) = tab else { return };
         if kind == Kind::Page {
-            self.close_all_dialogs(&target);
+            self.close_open_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
                 tab.crashed = true;
             }
@@ -470,11 +486,19 @@ impl Supervisor {
     pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = false;
+        let (supervised, set_up) = (session.supervised, session.set_up);
         if let Some(target) = session.tab.clone() {
             if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
                 tab.crashed = false;
             }
             self.touch(&target, Dirty::TABS);
+        }
+        if !supervised {
+            return;
+        }
+        if !set_up {
+            // It had crashed before the set-up came, so that nobody was there to take it in.
+            return self.set_up(id);
         }
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
@@ -482,12 +506,15 @@ impl Supervisor {
 
     // --- frames, contexts, console ---
 
-    /// Returns the tab that a supervised session belongs to, with its frames.
+    /// Returns the tab that a supervised session belongs to, with its frames. What an OOPIF's session
+    /// still says after its parent removed the frame comes late, and would bring the frame back.
     fn frames_of(&mut self, id: &SessionId) -> Option<(TargetId, &mut Frames)> {
         let session = self.sessions.get(id).filter(|session| session.supervised)?;
         let target = session.tab.clone()?;
         let frames = self.tabs.get_mut(&target)?.frames.as_mut()?;
-        Some((target, frames))
+        let known = |frame: &Frame| frame.oopif.as_ref() == Some(id);
+        let there = session.kind == Kind::Page || frames.get(&session.target.as_frame()).is_some_and(known);
+        there.then_some((target, frames))
     }
 
     pub(super) fn on_frame_attached(&mut self, params: &str, id: &SessionId) {
@@ -523,10 +550,13 @@ impl Supervisor {
         let Some((target, frames)) = self.frames_of(id) else { return };
         let is_top = info.parent.is_none();
         let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
-        let gone = frames.on_navigated(info, id);
+        frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
-        self.close_dialogs_of_frames(&target, &gone);
-        self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+        if is_top {
+            self.close_open_dialogs(&target);
+        }
+        // Below the top it says nothing of dialogs: their ends are told on the root (facts A1, A25), and one that
+        // the new document's first script opens can be told there before this is told on the frame's own session.
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {
                 session.isolate = None;

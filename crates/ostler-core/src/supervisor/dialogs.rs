@@ -53,6 +53,8 @@ struct Answer {
     params: String,
     by: AnsweredBy,
     tries: u32,
+    /// Whether the browser has it; between two tries it has not.
+    in_flight: bool,
 }
 
 /// Who answered, and who waits to hear that it is done.
@@ -97,6 +99,9 @@ impl Supervisor {
             "beforeunload" => DialogKind::Beforeunload,
             _ => DialogKind::Unknown,
         };
+        // Within one process they queue, so one that opens beside another is of another process: it dismisses
+        // the first, even while that is being answered, and cannot be answered itself (fact A26).
+        let answerable = tab.dialogs.iter().all(|open| open.view.kind == DialogKind::Unknown);
         let view = DialogView {
             id: number,
             kind,
@@ -105,7 +110,7 @@ impl Supervisor {
             opened_at: self.now.as_unix_seconds(),
             session_id: id.clone(),
             frame_id: opening.frame_id,
-            answerable: true,
+            answerable,
         };
         let (policy, timeout) = (task.policy, task.dialog_timeout);
         let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
@@ -120,6 +125,8 @@ impl Supervisor {
         });
         self.touch(&target, Dirty::DIALOGS);
         match policy {
+            _ if !answerable => self.block(&target, number),
+            _ if !self.leaving.is_empty() => self.answer(&target, number, false, None, AnsweredBy::Leaving),
             DialogPolicy::MustRespond => self.block(&target, number),
             DialogPolicy::AutoDismiss => self.answer(&target, number, false, None, AnsweredBy::Policy),
             DialogPolicy::AutoAccept => self.answer(&target, number, true, None, AnsweredBy::Policy),
@@ -248,11 +255,7 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
         let Some(at) = tab.dialogs.iter().position(|dialog| dialog.view.frame_id == closed.frame_id) else { return };
         let dialog = tab.dialogs.remove(at);
-        if dialog.answer.is_none() {
-            // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
-            for lost in &mut tab.dialogs[at..] {
-                Arc::make_mut(&mut lost.view).answerable = false;
-            }
+        if dialog.answer.as_ref().is_none_or(|answer| !answer.in_flight) {
             self.record_closed(&target, dialog, ClosedBy::Remote);
         } else {
             // Whose answer it was, the reply to ours will tell.
@@ -333,7 +336,7 @@ impl Supervisor {
             Some(text) => format!(r#"{{"accept":{accept},"promptText":{text}}}"#),
             None => format!(r#"{{"accept":{accept}}}"#),
         };
-        dialog.answer = Some(Answer { params, by, tries: 0 });
+        dialog.answer = Some(Answer { params, by, tries: 0, in_flight: false });
         self.send_answer(target, number);
     }
 
@@ -341,6 +344,7 @@ impl Supervisor {
         let Some(dialog) = self.dialog_mut(target, number) else { return };
         let Some(answer) = &mut dialog.answer else { return };
         answer.tries += 1;
+        answer.in_flight = true;
         let (params, by, session) = (answer.params.clone(), answer.by, dialog.view.session_id.clone());
         let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by };
         let method = "Page.handleJavaScriptDialog";
@@ -358,12 +362,18 @@ impl Supervisor {
                 // Its tab went away in the same moment: the answer was given all the same.
                 None => Err(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
             },
-            End::Answer(Err(error)) if error.message.contains("Not attached to an active page") => {
+            End::Answer(Err(error))
+                if error.message.contains("Not attached to an active page")
+                    && self.dialog(target, number).is_some() =>
+            {
                 let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
                 if tries.is_some_and(|tries| tries < RETRIES) {
                     let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
                     if let Some(dialog) = self.dialog_mut(target, number) {
                         dialog.timers.push(timer);
+                        if let Some(answer) = &mut dialog.answer {
+                            answer.in_flight = false;
+                        }
                     }
                     return;
                 }
@@ -394,6 +404,8 @@ impl Supervisor {
         if let Some(dialog) = self.dialog_mut(target, number) {
             dialog.answer = None;
             self.block(target, number);
+        } else if let Some(dialog) = self.take_dialog(target, number) {
+            self.record_as_answered(target, dialog);
         }
     }
 
@@ -410,7 +422,7 @@ impl Supervisor {
     pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
         let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
         if let Some(dialog) = open.filter(|dialog| dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1 });
+            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, in_flight: true });
         }
     }
 
@@ -430,27 +442,43 @@ impl Supervisor {
     }
 
     /// Dismisses every dialog that can be, because the daemon leaves (fact A11).
-    pub(super) fn dismiss_everything(&mut self, waiter: Waiter) {
-        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
-            self.dismiss_in(&target, || Purpose::Leave(waiter));
+    pub(super) fn dismiss_everything(&mut self) {
+        for (target, number) in self.open_and_unanswered() {
+            self.answer(&target, number, false, None, AnsweredBy::Leaving);
         }
     }
 
-    pub(super) fn dismiss_in(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
-        let Some(tab) = self.tabs.get_mut(target) else { return };
-        let mut roots = Vec::new();
-        for dialog in tab.dialogs.iter_mut().filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::Leaving, tries: 1 });
-            roots.push(dialog.view.session_id.clone());
-        }
-        for root in roots {
-            self.send_own(purpose(), Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
+    fn open_and_unanswered(&self) -> Vec<(TargetId, DialogId)> {
+        let all = self.tabs.iter().flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)));
+        let open = all.filter(|(_, dialog)| dialog.view.answerable && dialog.answer.is_none());
+        open.map(|(target, dialog)| (target.clone(), dialog.view.id)).collect()
+    }
+
+    /// Returns whether an answer is still on its way, or waits to be tried again.
+    pub(super) fn is_dismissing(&self) -> bool {
+        self.tabs.values().any(|tab| tab.dialogs.iter().any(|dialog| dialog.answer.is_some()))
+    }
+
+    /// Dismisses the dialogs of a tab that is about to be forgotten.
+    pub(super) fn dismiss_for_good(&mut self, target: &TargetId) {
+        for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
+            let Some(root) = self.dialog(target, number).map(|dialog| dialog.view.session_id.clone()) else { continue };
+            self.send_own(Purpose::Ignored, Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
         }
     }
 
     // --- ends that nobody asked for ---
 
+    /// The page is gone, or what it shows is: nothing more is heard of its dialogs.
     pub(super) fn close_all_dialogs(&mut self, target: &TargetId) {
+        self.close_open_dialogs(target);
+        let closing = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.closing)).unwrap_or_default();
+        for dialog in closing {
+            self.record_as_answered(target, dialog);
+        }
+    }
+
+    pub(super) fn close_open_dialogs(&mut self, target: &TargetId) {
         self.close_where(target, |_| true);
     }
 
@@ -469,24 +497,29 @@ impl Supervisor {
 
     fn close_where(&mut self, target: &TargetId, over: impl Fn(&Dialog) -> bool) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
-        let dialogs: Vec<Dialog> = tab.dialogs.extract_if(.., |dialog| over(dialog)).collect();
-        let closing: Vec<Dialog> = tab.closing.extract_if(.., |dialog| over(dialog)).collect();
-        for dialog in dialogs {
+        for dialog in tab.dialogs.extract_if(.., |dialog| over(dialog)).collect::<Vec<_>>() {
             // If an answer of ours is on its way it may be the one that ended it; nobody can tell.
             self.record_closed(target, dialog, ClosedBy::Remote);
         }
-        for dialog in closing {
-            let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
-            self.record_closed(target, dialog, by);
-        }
+        // Of those whose closing was seen, the reply to our answer tells, which a navigation does not stop.
+    }
+
+    /// It closed while our answer was on its way, and the reply is lost: most likely it was the answer.
+    fn record_as_answered(&mut self, target: &TargetId, dialog: Dialog) {
+        let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
+        self.record_closed(target, dialog, by);
     }
 
     /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
     pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        let mut dropped = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
-            dialog.answer = None;
+            dropped.push(dialog.answer.take());
+        }
+        for answer in dropped {
+            self.drop_answer(answer, Some("the connection was lost before the answer went through"));
         }
         self.touch(target, Dirty::DIALOGS);
     }
@@ -581,6 +614,13 @@ impl Supervisor {
 
     // --- bookkeeping ---
 
+    /// An answer that waited to be tried again will not be: whoever gave it hears so.
+    fn drop_answer(&mut self, answer: Option<Answer>, why: Option<&'static str>) {
+        if let Some(Answer { by: AnsweredBy::Agent(waiter), in_flight: false, .. }) = answer {
+            self.finish(waiter, Err(CallError::NoDialog { why }));
+        }
+    }
+
     fn dialog(&self, target: &TargetId, number: DialogId) -> Option<&Dialog> {
         self.tabs.get(target)?.dialogs.iter().find(|dialog| dialog.view.id == number)
     }
@@ -600,6 +640,7 @@ impl Supervisor {
         for timer in dialog.timers {
             self.timers.stop(timer);
         }
+        self.drop_answer(dialog.answer, Some("the dialog was closed by someone else before the answer arrived"));
         let closed = ClosedDialogView {
             id: dialog.view.id,
             kind: dialog.view.kind,

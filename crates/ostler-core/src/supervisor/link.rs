@@ -95,7 +95,13 @@ impl Supervisor {
         for request in queued.into_iter().chain(in_tabs).chain(in_tasks) {
             self.fail_request(request, error.clone());
         }
+        self.leave_if_done();
         self.mark_all_dirty();
+    }
+
+    /// Returns whether there is a browser to send anything to.
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.link, Link::Starting(_) | Link::Ready)
     }
 
     /// Returns the error for a request while there is no connection; `None` while there is hope or one.
@@ -108,19 +114,21 @@ impl Supervisor {
     /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
     /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
-        self.leaving = true;
-        self.dismiss_everything(waiter);
+        self.leaving.push(waiter);
+        self.dismiss_everything();
         let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
         for session in held {
-            self.send_own(Purpose::Leave(waiter), Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+            self.send_own(Purpose::Leave, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
         }
-        self.on_leave_answered(waiter);
+        self.leave_if_done();
     }
 
-    pub(super) fn on_leave_answered(&mut self, waiter: Waiter) {
-        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave(other) if other == waiter));
+    pub(super) fn leave_if_done(&mut self) {
+        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave)) || self.is_dismissing();
         if !left {
-            self.finish(waiter, Ok(Outcome::Done));
+            for waiter in std::mem::take(&mut self.leaving) {
+                self.finish(waiter, Ok(Outcome::Done));
+            }
         }
     }
 }

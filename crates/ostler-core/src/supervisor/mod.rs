@@ -48,6 +48,10 @@ use crate::time::Timestamp;
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
 const OWN_CALL: Duration = Duration::from_secs(10);
 
+/// How long the set-up of a session may take: a page that is blocked before it is set up answers once it
+/// is free, and whatever ends the session or its renderer ends the wait.
+const WHILE_ATTACHED: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Why a command was sent, and so what its answer means.
 #[derive(Debug)]
 enum Purpose {
@@ -80,7 +84,7 @@ enum Purpose {
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
     /// One of the commands that end the daemon's hold on the browser.
-    Leave(Waiter),
+    Leave,
     /// Nobody looks at the answer.
     Ignored,
 }
@@ -111,7 +115,8 @@ pub struct Supervisor {
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     effects: VecDeque<Effect>,
-    leaving: bool,
+    /// Who waits for everything to be let go.
+    leaving: Vec<Waiter>,
 }
 
 impl Default for Supervisor {
@@ -136,7 +141,7 @@ impl Supervisor {
             targets: Vec::new(),
             waiting: Vec::new(),
             effects: VecDeque::new(),
-            leaving: false,
+            leaving: Vec::new(),
         }
     }
 
@@ -301,11 +306,14 @@ impl Supervisor {
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
-            Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
+            Purpose::Answer { tab, dialog, by } => {
+                self.on_answer_ended(&tab, dialog, by, end);
+                self.leave_if_done();
+            }
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
-            Purpose::Leave(waiter) => self.on_leave_answered(waiter),
+            Purpose::Leave => self.leave_if_done(),
             Purpose::Ignored => {}
         }
     }
@@ -328,7 +336,11 @@ impl Supervisor {
 
     /// Sends a command of our own with text parameters.
     fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
-        self.send(purpose, session, method, Some(params.as_bytes()), OWN_CALL)
+        let timeout = match purpose {
+            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => WHILE_ATTACHED,
+            _ => OWN_CALL,
+        };
+        self.send(purpose, session, method, Some(params.as_bytes()), timeout)
     }
 
     fn start_timer(&mut self, wait: Duration, timer: Timer) -> TimerId {

@@ -52,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) supervised: bool,
     /// Set-up commands that must be answered before the target may run.
     pub(crate) awaiting: usize,
+    /// Whether its renderer has taken the set-up in.
+    pub(crate) set_up: bool,
     /// Whether the target is held until we resume it.
     pub(crate) held: bool,
     /// When it is resumed, or asked why it is silent, at the latest.
@@ -71,6 +73,7 @@ impl Session {
             tab: None,
             supervised: false,
             awaiting: 0,
+            set_up: false,
             held: false,
             deadline: None,
             isolate: None,

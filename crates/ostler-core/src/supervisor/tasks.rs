@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::console::Console;
 use super::publish::{Dirty, Parts};
 use super::routing::Request;
-use super::sessions::{Phase, Tab};
+use super::sessions::{Kind, Phase, Tab};
 use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
@@ -112,19 +112,28 @@ impl Supervisor {
     }
 
     fn let_go(&mut self, target: &TargetId) {
-        self.dismiss_in(target, || Purpose::Ignored);
+        self.dismiss_for_good(target);
         let belongs = |session: &super::Session| session.held && session.tab.as_ref() == Some(target);
         let held: Vec<_> =
             self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
         for session in held {
             self.resume(&session);
         }
-        let Some(tab) = self.tabs.get(target) else { return };
-        let (session, ours) = (tab.session.clone(), tab.ours);
+        let Some(ours) = self.tabs.get(target).map(|tab| tab.ours) else { return };
+        // Those of frames below go with the one that attached them; clients' own are nobody's any more.
+        let attached = self.sessions.iter().filter(|(_, session)| {
+            let by_itself = session.kind == Kind::Page || session.kind == Kind::Iframe && !session.supervised;
+            by_itself && session.tab.as_ref() == Some(target)
+        });
+        let attached: Vec<_> = attached.map(|(id, _)| id.clone()).collect();
         self.forget_tab(target, "the task was ended");
+        if !self.is_connected() {
+            return;
+        }
         if ours && self.scope == Scope::Guest {
-            self.close_own(target);
-        } else if let Some(session) = session {
+            return self.close_own(target);
+        }
+        for session in attached {
             let params = object(&[("sessionId", session.as_str())]);
             self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
         }
@@ -256,7 +265,8 @@ impl Supervisor {
             None => {
                 let error = match end {
                     End::Answer(Err(error)) => CallError::Cdp { code: error.code, message: error.message },
-                    End::Failed(error) => error,
+                    // Of what waited for the tab, nothing was sent.
+                    End::Failed(error) => self.gone_error().unwrap_or(error),
                     End::Answer(Ok(_)) => CallError::SessionGone { what: "the tab that was opened".to_owned() },
                 };
                 let queue = self.tasks.get_mut(id).map(|task| std::mem::take(&mut task.queue)).unwrap_or_default();
