@@ -87,12 +87,19 @@ impl Supervisor {
         let Some((target, frames)) = self.frames_of(parent) else { return self.resume(id) };
         frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
+        if self.tabs.get(&target).is_some_and(|tab| tab.armed) {
+            // It goes with the document, which is about to be reloaded; `Page` must stay off until then.
+            return self.resume(id);
+        }
         self.set_up(id);
     }
 
     /// Makes `id` the session through which we watch the tab, and sets it up.
     pub(super) fn supervise(&mut self, id: &SessionId, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.armed {
+            return self.recover(id, target);
+        }
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.tab = Some(target.clone());
         tab.session = Some(id.clone());
@@ -228,7 +235,8 @@ impl Supervisor {
         }
     }
 
-    fn resume_and_detach(&mut self, session: &SessionId) {
+    /// Lets go of a session, and of what may be held behind it.
+    pub(super) fn resume_and_detach(&mut self, session: &SessionId) {
         // Back to back, and in this order: detached before it is resumed it would hang for good (fact E3).
         self.send_own(Purpose::Ignored, Some(session), "Runtime.runIfWaitingForDebugger", "{}");
         let params = object(&[("sessionId", session.as_str())]);
@@ -314,7 +322,9 @@ impl Supervisor {
         }
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         if session.kind == Kind::Iframe && session.supervised {
-            self.close_dialogs_of_session(&target, &session_id);
+            // Whether the frame was removed or only left its process is told later, if at all: the worse counts.
+            let asking = self.frames_asking_in(&target, &session_id);
+            self.on_frames_removed(&target, &asking);
         }
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         if tab.session.as_ref() == Some(&session_id) {

@@ -14,7 +14,6 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::publish::Dirty;
-use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
 use super::{DialogAnswer, End, OnDialog, Outcome, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
@@ -27,10 +26,8 @@ const SUSPICION: Duration = Duration::from_millis(250);
 /// How long the browser may take to carry out an answer.
 const ANSWER: Duration = Duration::from_secs(3);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
-const RETRY: Duration = Duration::from_millis(100);
+pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
-/// How long a reload may take to replace the document before the tab is set up again all the same.
-const REARM: Duration = Duration::from_secs(5);
 
 /// One open dialog.
 #[derive(Debug)]
@@ -39,7 +36,7 @@ pub(crate) struct Dialog {
     /// The raw parameters of its opening.
     pub(crate) raw: Bytes,
     /// The session whose renderer it blocks, and the isolate of that renderer.
-    owner: SessionId,
+    pub(super) owner: SessionId,
     isolate: Option<Box<str>>,
     /// Sessions that were found to be blocked by it.
     blocked: HashSet<SessionId>,
@@ -559,57 +556,6 @@ impl Supervisor {
         });
         self.touch(target, Dirty::DIALOGS);
         self.end_blocked_flights(target, number, false);
-    }
-
-    // --- a frame that goes away under its open dialog (fact A25) ---
-
-    pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
-        let Some(tab) = self.tabs.get(target) else { return };
-        let orphaned = |dialog: &Dialog| gone.contains(&dialog.view.frame_id);
-        if !tab.dialogs.iter().any(orphaned) {
-            return;
-        }
-        // From here until the tab is disarmed, an answer, a navigation, a reload or a close ends the
-        // whole browser, and so does the page's own `location=`: act at once.
-        self.close_dialogs_of_frames(target, gone);
-        if let Some(tab) = self.tabs.get_mut(target) {
-            tab.phase = Phase::Recovering;
-        }
-        let documents = self.sessions.iter().filter(|(_, session)| {
-            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
-        });
-        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
-        }
-        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
-    }
-
-    pub(super) fn on_disarmed(&mut self, target: &TargetId) {
-        let left = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
-        let Some(session) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
-        if !left {
-            self.send_own(Purpose::Reload { tab: target.clone() }, Some(&session), "Page.reload", "{}");
-        }
-    }
-
-    pub(super) fn on_recovery_reload(&mut self, target: &TargetId, _: End) {
-        self.start_timer(REARM, Timer::Rearm(target.clone()));
-    }
-
-    /// The reload has replaced the document: only now may `Page` be enabled again.
-    pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
-        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
-        let is_root = self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id));
-        if is_root && !reloading {
-            self.rearm(target);
-        }
-    }
-
-    pub(super) fn rearm(&mut self, target: &TargetId) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| tab.phase == Phase::Recovering) else { return };
-        if let Some(session) = tab.session.clone() {
-            self.supervise(&session, target);
-        }
     }
 
     // --- bookkeeping ---

@@ -20,6 +20,7 @@ mod frames;
 mod input;
 mod link;
 mod publish;
+mod recovery;
 mod routing;
 mod sessions;
 mod tasks;
@@ -48,9 +49,10 @@ use crate::time::Timestamp;
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
 const OWN_CALL: Duration = Duration::from_secs(10);
 
-/// How long the set-up of a session may take: a page that is blocked before it is set up answers once it
-/// is free, and whatever ends the session or its renderer ends the wait.
-const WHILE_ATTACHED: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long a command may take whose answer counts however late it comes. A page that is blocked before
+/// it is set up answers once it is free; a tab that a slow browser attaches or opens late is still there,
+/// and may be held. What ends the page or the connection ends the wait.
+const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Why a command was sent, and so what its answer means.
 #[derive(Debug)]
@@ -281,7 +283,8 @@ impl Supervisor {
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
-            Timer::Rearm(tab) => self.rearm(&tab),
+            Timer::Rearm(tab, session) => self.rearm(&tab, &session),
+            Timer::ReloadAgain(tab) => self.reload_armed(&tab),
         }
     }
 
@@ -337,7 +340,8 @@ impl Supervisor {
     /// Sends a command of our own with text parameters.
     fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
         let timeout = match purpose {
-            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => WHILE_ATTACHED,
+            Purpose::Attach { .. } | Purpose::Release | Purpose::CreateTab { .. } => AS_LONG_AS_IT_TAKES,
+            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };
         self.send(purpose, session, method, Some(params.as_bytes()), timeout)

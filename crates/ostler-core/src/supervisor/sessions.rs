@@ -116,6 +116,9 @@ pub(crate) struct Tab {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) crashed: bool,
+    /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
+    /// It outlives the session and the connection, as the danger does.
+    pub(crate) armed: bool,
     pub(crate) opener: Option<TargetId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
@@ -135,6 +138,7 @@ impl Tab {
             title: String::new(),
             url: String::new(),
             crashed: false,
+            armed: false,
             opener: None,
             ours: false,
             queue: Vec::new(),

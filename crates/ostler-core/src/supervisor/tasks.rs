@@ -119,7 +119,8 @@ impl Supervisor {
         for session in held {
             self.resume(&session);
         }
-        let Some(ours) = self.tabs.get(target).map(|tab| tab.ours) else { return };
+        let Some(tab) = self.tabs.get(target) else { return };
+        let (ours, armed) = (tab.ours, tab.session.clone().filter(|_| tab.armed));
         // Those of frames below go with the one that attached them; clients' own are nobody's any more.
         let attached = self.sessions.iter().filter(|(_, session)| {
             let by_itself = session.kind == Kind::Page || session.kind == Kind::Iframe && !session.supervised;
@@ -133,9 +134,12 @@ impl Supervisor {
         if ours && self.scope == Scope::Guest {
             return self.close_own(target);
         }
+        if let Some(root) = armed {
+            // `Page.disable` is on its way already, so that the reload is safe and nobody else finds the tab so (A25).
+            self.send_own(Purpose::Ignored, Some(&root), "Page.reload", "{}");
+        }
         for session in attached {
-            let params = object(&[("sessionId", session.as_str())]);
-            self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
+            self.resume_and_detach(&session);
         }
     }
 

@@ -1,0 +1,108 @@
+//! A tab in which a frame went away under its open dialog (fact A25).
+//!
+//! From then on an answer, a navigation, a reload, a close or another dialog in the tab ends the whole
+//! browser, and so does the page's own `location=`, as long as any session of the tab has `Page` on. So
+//! at once, without asking anybody:
+//!
+//! ```text
+//!   removed ──Page.disable on every session──▶ all answered ──Page.reload──▶ document replaced ──▶ set up again
+//!      ▲                                                                          │
+//!      └── the session or the connection was lost meanwhile: reload first, then ──┘
+//! ```
+
+use std::time::Duration;
+
+use super::frames::Frames;
+use super::publish::Dirty;
+use super::sessions::{Kind, Phase};
+use super::timers::Timer;
+use super::{End, Purpose, Supervisor, dialogs};
+use crate::ids::{FrameId, SessionId, TargetId};
+
+/// How long a reload may take to replace the document before the tab is set up again all the same.
+const REARM: Duration = Duration::from_secs(5);
+
+impl Supervisor {
+    /// Returns the frames of a session that have a dialog open.
+    pub(super) fn frames_asking_in(&self, target: &TargetId, session: &SessionId) -> Vec<FrameId> {
+        let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
+        dialogs.filter(|dialog| dialog.owner == *session).map(|dialog| dialog.view.frame_id.clone()).collect()
+    }
+
+    pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
+            return;
+        }
+        (tab.phase, tab.armed) = (Phase::Recovering, true);
+        self.close_dialogs_of_frames(target, gone);
+        let documents = self.sessions.iter().filter(|(_, session)| {
+            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
+        });
+        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
+        }
+        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
+    }
+
+    pub(super) fn on_disarmed(&mut self, target: &TargetId) {
+        if !self.is_disarming(target) {
+            self.reload_armed(target);
+        }
+    }
+
+    fn is_disarming(&self, target: &TargetId) -> bool {
+        self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target))
+    }
+
+    pub(super) fn reload_armed(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.armed && tab.phase == Phase::Recovering) else { return };
+        if let Some(session) = tab.session.clone() {
+            self.send_own(Purpose::Reload { tab: target.clone() }, Some(&session), "Page.reload", "{}");
+        }
+    }
+
+    pub(super) fn on_recovery_reload(&mut self, target: &TargetId, end: End) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.session.is_some()) else { return };
+        let Some(session) = tab.session.clone() else { return };
+        match end {
+            End::Answer(Ok(_)) => {
+                self.start_timer(REARM, Timer::Rearm(target.clone(), session));
+            }
+            // It may pass (fact A19), and nothing else may reach the tab before it has.
+            _ => {
+                self.start_timer(dialogs::RETRY, Timer::ReloadAgain(target.clone()));
+            }
+        }
+    }
+
+    /// The document is a new one: only now may `Page` be enabled again.
+    pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
+        if !self.is_disarming(target) {
+            self.rearm(target, id);
+        }
+    }
+
+    pub(super) fn rearm(&mut self, target: &TargetId, id: &SessionId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id) {
+            tab.armed = false;
+            self.supervise(id, target);
+        }
+    }
+
+    /// A tab whose recovery was cut short is met again: `Page` stays off until it has been reloaded, and
+    /// the script contexts tell when it has.
+    pub(super) fn recover(&mut self, id: &SessionId, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        (session.tab, session.supervised) = (Some(target.clone()), true);
+        tab.session = Some(id.clone());
+        tab.phase = Phase::Recovering;
+        tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
+        self.touch(target, Dirty::ALL);
+        self.resume(id);
+        self.send_own(Purpose::Ignored, Some(id), "Runtime.enable", "{}");
+        self.reload_armed(target);
+    }
+}
