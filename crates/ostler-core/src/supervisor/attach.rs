@@ -36,7 +36,7 @@ impl Supervisor {
         session.tab = parent.and_then(|parent| self.sessions.get(parent)).and_then(|parent| parent.tab.clone());
         self.sessions.insert(id.clone(), session);
         match (kind, parent) {
-            (Kind::Page, None) => self.on_page_attached(&id, &info, waiting_for_debugger),
+            (Kind::Page, None) => self.on_page_attached(&id, &info),
             (Kind::Iframe, Some(parent)) => self.on_iframe_attached(&id, &info, parent),
             // A client attached a frame itself: it belongs to the frame's tab, but we watch it through our own session.
             (Kind::Iframe, None) => {
@@ -50,7 +50,7 @@ impl Supervisor {
         }
     }
 
-    fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, held: bool) {
+    fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {
         match self.tabs.get(&info.target_id) {
             // A second session on a tab of ours, attached by a client; or, in a browser that is not ours, the
             // first one, and only the answer to our own `attachToTarget` says whether that is it.
@@ -65,8 +65,8 @@ impl Supervisor {
                     self.remember_target(info);
                     self.adopt(&info.target_id, &task, Some(id.clone()));
                 }
-                None if held => self.resume(id),
-                None => {}
+                // Not held says nothing of an opener popup that an earlier connection left behind (fact E3).
+                None => self.resume(id),
             },
             // A client attached a tab that no task has.
             None => {}
@@ -560,13 +560,15 @@ impl Supervisor {
         let Some((target, frames)) = self.frames_of(id) else { return };
         let is_top = info.parent.is_none();
         let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
-        frames.on_navigated(info, id);
+        let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
         if is_top {
             self.close_open_dialogs(&target);
+        } else {
+            // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens
+            // can be told before this is told on the frame's own session: only what nobody tells of ends here.
+            self.close_lost_dialogs_of_frames(&target, &gone);
         }
-        // Below the top it says nothing of dialogs: their ends are told on the root (facts A1, A25), and one that
-        // the new document's first script opens can be told there before this is told on the frame's own session.
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {
                 session.isolate = None;

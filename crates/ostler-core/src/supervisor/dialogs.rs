@@ -483,6 +483,10 @@ impl Supervisor {
         self.close_where(target, |dialog| frames.contains(&dialog.view.frame_id));
     }
 
+    pub(super) fn close_lost_dialogs_of_frames(&mut self, target: &TargetId, frames: &[FrameId]) {
+        self.close_where(target, |dialog| !dialog.view.answerable && frames.contains(&dialog.view.frame_id));
+    }
+
     pub(super) fn close_dialogs_of_session(&mut self, target: &TargetId, session: &SessionId) {
         self.close_where(target, |dialog| dialog.owner == *session);
     }
