@@ -444,7 +444,7 @@ impl Supervisor {
         if session.kind == Kind::Page
             && let Some(target) = session.tab.clone()
         {
-            self.close_unanswerable(&target);
+            self.close_orphans(&target);
         }
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Dialog {
     pub(crate) view: Arc<DialogView>,
     /// The raw parameters of its opening.
     pub(crate) raw: Bytes,
+    /// It was open before the session of now was attached.
+    orphan: bool,
     /// The session whose renderer it blocks, and the isolate of that renderer.
     pub(super) owner: SessionId,
     isolate: Option<Box<str>>,
@@ -114,6 +116,7 @@ impl Supervisor {
         tab.dialogs.push(Dialog {
             view: Arc::new(view),
             raw: Bytes::copy_from_slice(&event.params),
+            orphan: false,
             blocked: HashSet::from([owner.clone()]),
             owner,
             isolate,
@@ -491,9 +494,9 @@ impl Supervisor {
         self.close_where(target, |dialog| dialog.owner == *session);
     }
 
-    /// The page answers again: what seemed to block it is over.
-    pub(super) fn close_unanswerable(&mut self, target: &TargetId) {
-        self.close_where(target, |dialog| !dialog.view.answerable);
+    /// The page answers the set-up of a session: what blocked it before is over.
+    pub(super) fn close_orphans(&mut self, target: &TargetId) {
+        self.close_where(target, |dialog| dialog.orphan);
     }
 
     fn close_where(&mut self, target: &TargetId, over: impl Fn(&Dialog) -> bool) {
@@ -517,6 +520,7 @@ impl Supervisor {
         let mut dropped = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
+            dialog.orphan = true;
             dropped.push(dialog.answer.take());
         }
         for answer in dropped {
@@ -529,12 +533,13 @@ impl Supervisor {
     /// preview, or a busy script (fact A10). It is a state with a name, not a hang.
     pub(super) fn report_blocked(&mut self, target: &TargetId, id: &SessionId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
-        if let Some(known) = tab.dialogs.first_mut() {
+        if let Some(known) = tab.dialogs.iter_mut().find(|dialog| dialog.orphan) {
             // It was open when the connection was lost, and is met again under the session of now.
             known.owner = id.clone();
             known.blocked.insert(id.clone());
             Arc::make_mut(&mut known.view).session_id = id.clone();
             let number = known.view.id;
+            self.touch(target, Dirty::DIALOGS);
             return self.end_blocked_flights(target, number, false);
         }
         let Some(task) = self.tasks.get_mut(&tab.task) else { return };
@@ -552,6 +557,7 @@ impl Supervisor {
         tab.dialogs.push(Dialog {
             view: Arc::new(view),
             raw: Bytes::from_static(b"{}"),
+            orphan: true,
             owner: id.clone(),
             isolate: None,
             blocked: HashSet::from([id.clone()]),
