@@ -474,14 +474,15 @@ impl Supervisor {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = true;
         session.isolate = None;
-        let (kind, tab) = (session.kind.clone(), session.tab.clone());
+        let (kind, tab, supervised) = (session.kind.clone(), session.tab.clone(), session.supervised);
         let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
         // What the browser answers is still answered (fact C20); the rest never will be.
         self.fail_flights(
             |flight| flight.session.as_ref() == Some(id) && !super::blocking::survives_crash(&flight.method),
             |_| CallError::TargetCrashed { what: what.clone() },
         );
-        let Some(target) = tab else { return };
+        // A client's own session tells the same of the same tab, sooner or later than ours.
+        let Some(target) = tab.filter(|_| supervised) else { return };
         if kind == Kind::Page {
             self.close_open_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
@@ -540,7 +541,11 @@ impl Supervisor {
             return;
         }
         let Some((target, frames)) = self.frames_of(id) else { return };
-        let gone = frames.on_removed(&event.frame_id);
+        let mut gone = frames.on_removed(&event.frame_id);
+        if gone.is_empty() {
+            // Its dialog can have been told of before the frame was.
+            gone.push(event.frame_id);
+        }
         self.touch(&target, Dirty::FRAMES);
         self.on_frames_removed(&target, &gone);
     }

@@ -126,7 +126,7 @@ impl Supervisor {
         self.touch(&target, Dirty::DIALOGS);
         match policy {
             _ if !answerable => self.block(&target, number),
-            _ if !self.leaving.is_empty() => self.answer(&target, number, false, None, AnsweredBy::Leaving),
+            _ if self.ending => self.answer(&target, number, false, None, AnsweredBy::Leaving),
             DialogPolicy::MustRespond => self.block(&target, number),
             DialogPolicy::AutoDismiss => self.answer(&target, number, false, None, AnsweredBy::Policy),
             DialogPolicy::AutoAccept => self.answer(&target, number, true, None, AnsweredBy::Policy),

@@ -47,6 +47,7 @@ impl Supervisor {
         self.browser_id = browser_id;
         self.scope = scope;
         self.targets.clear();
+        self.ending = false;
         self.link = Link::Starting(2);
         self.send_own(Purpose::Start, None, "Target.setDiscoverTargets", r#"{"discover":true}"#);
         self.send_own(Purpose::Start, None, "Target.setAutoAttach", auto_attach(scope));
@@ -114,6 +115,7 @@ impl Supervisor {
     /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
     /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
+        self.ending = true;
         self.leaving.push(waiter);
         self.dismiss_everything();
         let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();

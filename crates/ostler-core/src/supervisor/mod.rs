@@ -117,6 +117,8 @@ pub struct Supervisor {
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     effects: VecDeque<Effect>,
+    /// The daemon is about to end: what opens from now on is dismissed at once.
+    ending: bool,
     /// Who waits for everything to be let go.
     leaving: Vec<Waiter>,
 }
@@ -143,6 +145,7 @@ impl Supervisor {
             targets: Vec::new(),
             waiting: Vec::new(),
             effects: VecDeque::new(),
+            ending: false,
             leaving: Vec::new(),
         }
     }

@@ -87,6 +87,8 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         if tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id) {
             tab.armed = false;
+            // With `Page` off nobody told that they ended with their document.
+            self.close_open_dialogs(target);
             self.supervise(id, target);
         }
     }
