@@ -88,7 +88,7 @@ impl Supervisor {
         frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         if self.tabs.get(&target).is_some_and(|tab| tab.armed) {
-            // It goes with the document, which is about to be reloaded; `Page` must stay off until then.
+            // `Page` must stay off until the document has been replaced.
             return self.resume(id);
         }
         self.set_up(id);
@@ -114,7 +114,7 @@ impl Supervisor {
     /// Sends a session's set-up, all at once. A held target is resumed when the commands that must
     /// come first are answered; one without a renderer yet answers nothing before, so it is resumed
     /// right behind them, in the same order on the wire (fact C8a).
-    fn set_up(&mut self, id: &SessionId) {
+    pub(super) fn set_up(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
@@ -469,6 +469,17 @@ impl Supervisor {
     }
 
     // --- crash ---
+
+    /// A frame crashed that may have no session of ours yet, so that nothing else tells that its dialog is over (A24).
+    pub(super) fn on_target_crashed(&mut self, params: &str) {
+        let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
+        if self.tabs.contains_key(&target_id) || self.sessions.values().any(|session| session.target == target_id) {
+            return;
+        }
+        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.close_dialogs_of_frames(&tab, std::slice::from_ref(&target_id.as_frame()));
+        }
+    }
 
     pub(super) fn on_crashed(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };

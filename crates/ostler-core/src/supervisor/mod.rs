@@ -226,6 +226,7 @@ impl Supervisor {
             ("Target.detachedFromTarget", _) => self.on_detached(params),
             ("Target.targetCreated", _) => self.on_target_created(params),
             ("Target.targetInfoChanged", _) => self.on_target_changed(params),
+            ("Target.targetCrashed", _) => self.on_target_crashed(params),
             ("Target.targetDestroyed", _) => self.on_target_destroyed(params),
             ("Inspector.targetCrashed", Some(session)) => self.on_crashed(session),
             ("Inspector.targetReloadedAfterCrash", Some(session)) => self.on_reloaded_after_crash(session),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::publish::Dirty;
-use super::sessions::{Kind, Phase};
+use super::sessions::{Kind, Phase, Session};
 use super::timers::Timer;
 use super::{End, Purpose, Supervisor, dialogs};
 use crate::ids::{FrameId, SessionId, TargetId};
@@ -90,6 +90,23 @@ impl Supervisor {
             // With `Page` off nobody told that they ended with their document.
             self.close_open_dialogs(target);
             self.supervise(id, target);
+            self.set_up_early_frames(target);
+        }
+    }
+
+    /// Frames of the new document that were announced before the document itself was let run without set-up.
+    fn set_up_early_frames(&mut self, target: &TargetId) {
+        let early = |session: &Session| {
+            session.kind == Kind::Iframe && !session.supervised && session.tab.as_ref() == Some(target)
+        };
+        let early: Vec<_> =
+            self.sessions.iter().filter(|(_, session)| early(session)).map(|(id, _)| id.clone()).collect();
+        for id in early {
+            let Some(frame) = self.sessions.get(&id).map(|session| session.target.clone()) else { continue };
+            let Some(info) = self.targets.iter().find(|info| info.target_id == frame).cloned() else { continue };
+            let Some(frames) = self.tabs.get_mut(target).and_then(|tab| tab.frames.as_mut()) else { return };
+            frames.on_oopif_attached(frame.as_frame(), info.parent_frame_id, &info.url.0, &id);
+            self.set_up(&id);
         }
     }
 
