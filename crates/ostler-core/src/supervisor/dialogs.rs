@@ -253,7 +253,9 @@ impl Supervisor {
         let Some(closed) = wire::read::<wire::NamesFrame>(params) else { return };
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
-        let Some(at) = tab.dialogs.iter().position(|dialog| dialog.view.frame_id == closed.frame_id) else { return };
+        // The newest: an older one of the same frame was there before this session, and need not be told of.
+        let of_frame = |dialog: &Dialog| dialog.view.frame_id == closed.frame_id;
+        let Some(at) = tab.dialogs.iter().rposition(of_frame) else { return };
         let dialog = tab.dialogs.remove(at);
         if dialog.answer.as_ref().is_none_or(|answer| !answer.in_flight) {
             self.record_closed(&target, dialog, ClosedBy::Remote);
@@ -533,6 +535,10 @@ impl Supervisor {
     /// preview, or a busy script (fact A10). It is a state with a name, not a hang.
     pub(super) fn report_blocked(&mut self, target: &TargetId, id: &SessionId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.dialogs.iter().any(|dialog| !dialog.orphan) {
+            // It opened since, and says itself why the page is silent.
+            return;
+        }
         if let Some(known) = tab.dialogs.iter_mut().find(|dialog| dialog.orphan) {
             // It was open when the connection was lost, and is met again under the session of now.
             known.owner = id.clone();

@@ -345,6 +345,7 @@ impl Supervisor {
     fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
         let timeout = match purpose {
             Purpose::Attach { .. } | Purpose::Release | Purpose::CreateTab { .. } => AS_LONG_AS_IT_TAKES,
+            Purpose::Reload { .. } => AS_LONG_AS_IT_TAKES,
             Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };

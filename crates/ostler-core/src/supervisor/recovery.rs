@@ -76,9 +76,11 @@ impl Supervisor {
         }
     }
 
-    /// The document is a new one: only now may `Page` be enabled again.
+    /// The document is a new one: only now may `Page` be enabled again. Our reload is answered before it
+    /// acts (fact A21); what came before that was somebody else's doing, and more may follow.
     pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
-        if !self.is_disarming(target) {
+        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Reload { tab } if tab == target));
+        if !reloading && !self.is_disarming(target) {
             self.rearm(target, id);
         }
     }
