@@ -87,6 +87,7 @@ impl Supervisor {
         let Some((target, frames)) = self.frames_of(parent) else { return self.resume(id) };
         frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
+        self.own_dialogs_of_frame(&target, &info.target_id.as_frame(), id);
         if self.tabs.get(&target).is_some_and(|tab| tab.armed) {
             // `Page` must stay off until the document has been replaced.
             return self.resume(id);
@@ -404,8 +405,12 @@ impl Supervisor {
             return;
         }
         let unowned = |(_, session): &(&SessionId, &Session)| session.kind == Kind::Page && session.tab.is_none();
-        let pages: Vec<_> =
+        let mut pages: Vec<_> =
             self.sessions.iter().filter(unowned).map(|(id, session)| (id.clone(), session.target.clone())).collect();
+        // In the order in which the browser told of them, whatever else it told of.
+        let told = |target: &TargetId| self.targets.iter().position(|info| info.target_id == *target);
+        pages.sort_by_cached_key(|(id, target)| (told(target), id.clone()));
+        pages.dedup_by(|later, first| later.1 == first.1);
         for (session, target) in pages {
             self.adopt(&target, task, Some(session));
         }
@@ -413,7 +418,7 @@ impl Supervisor {
 
     pub(super) fn unclaimed_session(&self, target: &TargetId) -> Option<SessionId> {
         let unclaimed = |session: &Session| session.target == *target && session.tab.is_none();
-        self.sessions.iter().find(|(_, session)| unclaimed(session)).map(|(id, _)| id.clone())
+        self.sessions.iter().filter(|(_, session)| unclaimed(session)).map(|(id, _)| id).min().cloned()
     }
 
     fn task_opening_a_tab(&self) -> Option<TaskId> {

@@ -133,6 +133,16 @@ impl Supervisor {
         }
     }
 
+    /// A frame whose dialog was told of first has its session now: that is the one which the dialog blocks.
+    pub(super) fn own_dialogs_of_frame(&mut self, target: &TargetId, frame: &FrameId, id: &SessionId) {
+        let dialogs = self.tabs.get_mut(target).into_iter().flat_map(|tab| &mut tab.dialogs);
+        for dialog in dialogs.filter(|dialog| dialog.view.frame_id == *frame) {
+            dialog.blocked.remove(&dialog.owner);
+            dialog.blocked.insert(id.clone());
+            (dialog.owner, dialog.isolate) = (id.clone(), None);
+        }
+    }
+
     /// Ends the calls that the dialog blocks, and finds out which sessions it blocks besides its owner's.
     fn block(&mut self, target: &TargetId, number: DialogId) {
         self.end_blocked_flights(target, number, true);
