@@ -136,16 +136,26 @@ impl Supervisor {
     /// A frame whose dialog was told of first has its session now: that is the one which the dialog blocks.
     pub(super) fn own_dialogs_of_frame(&mut self, target: &TargetId, frame: &FrameId, id: &SessionId) {
         let dialogs = self.tabs.get_mut(target).into_iter().flat_map(|tab| &mut tab.dialogs);
+        let mut owned = Vec::new();
         for dialog in dialogs.filter(|dialog| dialog.view.frame_id == *frame) {
             dialog.blocked.remove(&dialog.owner);
             dialog.blocked.insert(id.clone());
             (dialog.owner, dialog.isolate) = (id.clone(), None);
+            owned.push(dialog.view.id);
+        }
+        for number in owned {
+            self.end_blocked_flights(target, number, false);
+            self.look_for_blocked(target, number);
         }
     }
 
     /// Ends the calls that the dialog blocks, and finds out which sessions it blocks besides its owner's.
     fn block(&mut self, target: &TargetId, number: DialogId) {
         self.end_blocked_flights(target, number, true);
+        self.look_for_blocked(target, number);
+    }
+
+    fn look_for_blocked(&mut self, target: &TargetId, number: DialogId) {
         let Some(dialog) = self.dialog(target, number) else { return };
         let (owner, isolate) = (dialog.owner.clone(), dialog.isolate.clone());
         // Those of the same tab, of its popups and of its opener can share the process (facts A16, A17).
