@@ -326,6 +326,7 @@ impl Supervisor {
             // Whether the frame was removed or only left its process is told later, if at all: the worse counts.
             let asking = self.frames_asking_in(&target, &session_id);
             self.on_frames_removed(&target, &asking);
+            self.close_dialogs_of_session(&target, &session_id);
         }
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         if tab.session.as_ref() == Some(&session_id) {

@@ -114,6 +114,8 @@ pub struct Supervisor {
     sessions: IdMap<SessionId, Session>,
     /// All targets that the browser told of, ours or not, in the order in which it told.
     targets: Vec<wire::TargetInfo>,
+    /// Tabs that were left without a connection while a removed frame's dialog made them dangerous (fact A25).
+    left_armed: Vec<TargetId>,
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     effects: VecDeque<Effect>,
@@ -143,6 +145,7 @@ impl Supervisor {
             tabs: IdMap::default(),
             sessions: IdMap::default(),
             targets: Vec::new(),
+            left_armed: Vec::new(),
             waiting: Vec::new(),
             effects: VecDeque::new(),
             ending: false,

@@ -23,10 +23,12 @@ use crate::ids::{FrameId, SessionId, TargetId};
 const REARM: Duration = Duration::from_secs(5);
 
 impl Supervisor {
-    /// Returns the frames of a session that have a dialog open.
+    /// Returns the frames of a session that have a dialog open. One that was lost to another (A26) is none:
+    /// navigating the tab is its way out, and takes the session along without a word on the dialog.
     pub(super) fn frames_asking_in(&self, target: &TargetId, session: &SessionId) -> Vec<FrameId> {
         let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
-        dialogs.filter(|dialog| dialog.owner == *session).map(|dialog| dialog.view.frame_id.clone()).collect()
+        let open = dialogs.filter(|dialog| dialog.owner == *session && dialog.view.answerable);
+        open.map(|dialog| dialog.view.frame_id.clone()).collect()
     }
 
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {

@@ -121,6 +121,9 @@ impl Supervisor {
         }
         let Some(tab) = self.tabs.get(target) else { return };
         let (ours, armed) = (tab.ours, tab.session.clone().filter(|_| tab.armed));
+        if tab.armed && armed.is_none() {
+            self.left_armed.push(target.clone());
+        }
         // Those of frames below go with the one that attached them; clients' own are nobody's any more.
         let attached = self.sessions.iter().filter(|(_, session)| {
             let by_itself = session.kind == Kind::Page || session.kind == Kind::Iframe && !session.supervised;
@@ -158,6 +161,7 @@ impl Supervisor {
             self.forget_tab(&target, "the browser is another one now");
         }
         self.sessions.clear();
+        self.left_armed.clear();
         for task in self.tasks.values_mut() {
             (task.current, task.chosen_session, task.opening) = (None, None, false);
             task.recent.clear();
@@ -215,6 +219,7 @@ impl Supervisor {
     pub(super) fn adopt(&mut self, target: &TargetId, id: &TaskId, session: Option<SessionId>) {
         let info = self.targets.iter().find(|info| info.target_id == *target);
         let mut tab = Tab::new(id.clone());
+        tab.armed = self.left_armed.extract_if(.., |left| left == target).next().is_some();
         if let Some(info) = info {
             (tab.url, tab.title, tab.opener) = (info.url.0.clone(), info.title.0.clone(), info.opener_id.clone());
         }
