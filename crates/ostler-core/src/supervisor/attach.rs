@@ -311,6 +311,12 @@ impl Supervisor {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
         self.targets.retain(|info| info.target_id != target_id);
         self.forget_tab(&target_id, "the tab was closed");
+        // Of a frame that no session of ours has seen yet, nothing else tells that it went.
+        let frame = target_id.as_frame();
+        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.close_lost_dialogs_of_frames(&tab, std::slice::from_ref(&frame));
+            self.on_frames_removed(&tab, std::slice::from_ref(&frame));
+        }
     }
 
     pub(super) fn on_detached(&mut self, params: &str) {

@@ -100,7 +100,7 @@ impl Supervisor {
         };
         // Within one process they queue, so one that opens beside another is of another process: it dismisses
         // the first, even while that is being answered, and cannot be answered itself (fact A26).
-        let answerable = tab.dialogs.iter().all(|open| open.view.kind == DialogKind::Unknown);
+        let answerable = tab.dialogs.iter().all(|open| open.orphan);
         let view = DialogView {
             id: number,
             kind,
