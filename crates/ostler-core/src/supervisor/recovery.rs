@@ -69,6 +69,8 @@ impl Supervisor {
         let Some(session) = tab.session.clone() else { return };
         match end {
             End::Answer(Ok(_)) => {
+                // They end with their document (fact A15), and with `Page` off nobody tells so.
+                self.close_open_dialogs(target);
                 self.start_timer(REARM, Timer::Rearm(target.clone(), session));
             }
             // It may pass (fact A19), and nothing else may reach the tab before it has.
@@ -91,8 +93,6 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         if tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id) {
             tab.armed = false;
-            // With `Page` off nobody told that they ended with their document.
-            self.close_open_dialogs(target);
             self.supervise(id, target);
             self.set_up_early_frames(target);
         }
