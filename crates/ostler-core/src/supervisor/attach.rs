@@ -565,10 +565,8 @@ impl Supervisor {
         }
         let Some((target, frames)) = self.frames_of(id) else { return };
         let mut gone = frames.on_removed(&event.frame_id);
-        if gone.is_empty() {
-            // Its dialog can have been told of before the frame was.
-            gone.push(event.frame_id);
-        }
+        // A dialog can be told of before its frame, and that frame be the one or below it: the worse counts.
+        gone.extend(self.unknown_frames_asking(&target));
         self.touch(&target, Dirty::FRAMES);
         self.on_frames_removed(&target, &gone);
     }

@@ -36,7 +36,7 @@ pub(crate) struct Dialog {
     /// The raw parameters of its opening.
     pub(crate) raw: Bytes,
     /// It was open before the session of now was attached.
-    orphan: bool,
+    pub(super) orphan: bool,
     /// The session whose renderer it blocks, and the isolate of that renderer.
     pub(super) owner: SessionId,
     isolate: Option<Box<str>>,

@@ -31,6 +31,14 @@ impl Supervisor {
         open.map(|dialog| dialog.view.frame_id.clone()).collect()
     }
 
+    /// Returns the frames with an open dialog that the tree does not hold.
+    pub(super) fn unknown_frames_asking(&self, target: &TargetId) -> Vec<FrameId> {
+        let Some(tab) = self.tabs.get(target) else { return Vec::new() };
+        let known = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
+        let asking = tab.dialogs.iter().filter(|dialog| !dialog.orphan).map(|dialog| &dialog.view.frame_id);
+        asking.filter(|frame| !known(frame)).cloned().collect()
+    }
+
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
