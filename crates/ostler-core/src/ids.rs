@@ -1,10 +1,17 @@
 //! The names of things, each a type of its own, so that a frame is never taken for a session.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+/// A map by id that is walked in the same order in every run: the same inputs give the same effects in
+/// the same order, so that a schedule can be replayed. The browser chooses these ids, never a page, so
+/// the random seed of a `HashMap` would protect from nobody.
+pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
 /// Declares a cheap-to-clone text id.
 macro_rules! text_id {

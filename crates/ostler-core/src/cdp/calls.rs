@@ -64,9 +64,10 @@ impl<P> Calls<P> {
         self.flights.get_mut(&id)
     }
 
-    /// Returns what `wanted` makes of the first flight for which it makes anything.
-    pub(crate) fn find_map<T>(&self, wanted: impl FnMut(&Flight<P>) -> Option<T>) -> Option<T> {
-        self.flights.values().find_map(wanted)
+    /// Returns what `wanted` makes of the flight that was sent first of those for which it makes anything.
+    pub(crate) fn find_map<T>(&self, mut wanted: impl FnMut(&Flight<P>) -> Option<T>) -> Option<T> {
+        let found = self.flights.iter().filter_map(|(id, flight)| Some((*id, wanted(flight)?)));
+        found.min_by_key(|(id, _)| *id).map(|(_, made)| made)
     }
 
     /// Returns whether any flight is such.

@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use super::console::FrameOfContext;
-use super::frames::Frames;
+use super::frames::{Frame, Frames};
 use super::publish::Dirty;
 use super::routing::Then;
 use super::sessions::{Kind, MainWorld, Phase, Session, Tab};
 use super::timers::Timer;
-use super::{End, Outcome, Purpose, Scope, Supervisor, wire};
+use super::{End, Flight, Outcome, Purpose, Scope, Supervisor, wire};
 use crate::error::CallError;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
 use crate::view::ConsoleEntry;
@@ -21,9 +21,6 @@ use crate::view::ConsoleEntry;
 const HOLD: Duration = Duration::from_secs(2);
 /// How long a page may be silent after it was attached before we ask why (fact A10).
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long we listen for a silent page's first answer. It is the only sign that the page is free
-/// again, so in effect for as long as it may be blocked.
-const UNTIL_FREE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Makes a session attach the frames and workers below it, held until they are set up. Service
 /// workers are left out: one comes once for each page otherwise (fact C2).
@@ -45,7 +42,7 @@ impl Supervisor {
         self.sessions.insert(id.clone(), session);
         match (kind, parent) {
             (Kind::Page, None) => self.on_page_attached(&id, &info, waiting_for_debugger),
-            (Kind::Iframe, Some(_)) => self.on_iframe_attached(&id, &info),
+            (Kind::Iframe, Some(parent)) => self.on_iframe_attached(&id, &info, parent),
             // A client attached a frame itself: it belongs to the frame's tab, but we watch it through our own session.
             (Kind::Iframe, None) => {
                 let tab = self.sessions.values().find(|other| other.supervised && other.target == info.target_id);
@@ -59,26 +56,28 @@ impl Supervisor {
     }
 
     fn on_page_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, held: bool) {
-        let explicit = self.is_being_attached(&info.target_id);
+        // What is attached by name never says that it waits (fact E2), so a held one came by auto-attach.
+        let explicit = !held && self.is_being_attached(&info.target_id);
         match self.tabs.get(&info.target_id) {
-            // Auto-attach went wide over a tab of ours.
-            Some(tab) if tab.session.is_some() && self.scope == Scope::Guest && !explicit => self.drop_again(id),
-            Some(tab) if tab.session.is_some() => {
-                // A second session on a tab of ours, attached by a client.
+            // A second session on a tab of ours, attached by a client; or, in a browser that is not ours, the
+            // first one, and only the answer to our own `attachToTarget` says whether that is it.
+            Some(tab) if tab.session.is_some() || self.scope == Scope::Guest && explicit => {
                 if let Some(session) = self.sessions.get_mut(id) {
                     session.tab = Some(info.target_id.clone());
                 }
+                if self.scope == Scope::Guest && !explicit {
+                    // Auto-attach went wide over a tab of ours.
+                    self.drop_again(id);
+                }
             }
-            // It comes by our own `attachToTarget`, whose answer says which session is ours.
-            Some(_) if self.scope == Scope::Guest && explicit => {}
             Some(_) => self.supervise(id, &info.target_id),
             None if self.scope == Scope::Own => match self.owner_of_new_tab(info) {
                 Some(task) => {
                     self.remember_target(info);
                     self.adopt(&info.target_id, &task, Some(id.clone()));
                 }
-                None if held => self.resume(id),
-                None => {}
+                // Not held says nothing of an opener popup that an earlier connection left behind (fact E3).
+                None => self.resume(id),
             },
             // Somebody attached, by name, a tab that no task has.
             None if explicit => {}
@@ -107,22 +106,24 @@ impl Supervisor {
         opener.map(|tab| tab.task.clone()).or_else(|| self.task_opening_a_tab()).or_else(|| self.fallback_task())
     }
 
-    fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo) {
-        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else {
-            return self.resume(id);
-        };
-        let Some(tab) = self.tabs.get_mut(&target) else { return self.resume(id) };
-        if let Some(frames) = &mut tab.frames {
-            let frame = info.target_id.as_frame();
-            frames.on_oopif_attached(frame, info.parent_frame_id.clone(), &info.url.0, id);
-        }
+    fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, parent: &SessionId) {
+        let Some((target, frames)) = self.frames_of(parent) else { return self.resume(id) };
+        frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
+        self.own_dialogs_of_frame(&target, &info.target_id.as_frame(), id);
+        if self.tabs.get(&target).is_some_and(|tab| tab.armed) {
+            // `Page` must stay off until the document has been replaced.
+            return self.resume(id);
+        }
         self.set_up(id);
     }
 
     /// Makes `id` the session through which we watch the tab, and sets it up.
     pub(super) fn supervise(&mut self, id: &SessionId, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.armed {
+            return self.recover(id, target);
+        }
         // Of another target it would be another tab's.
         let Some(session) = self.sessions.get_mut(id).filter(|session| session.target == *target) else { return };
         session.tab = Some(target.clone());
@@ -137,12 +138,24 @@ impl Supervisor {
     /// Sends a session's set-up, all at once. A held target is resumed when the commands that must
     /// come first are answered; one without a renderer yet answers nothing before, so it is resumed
     /// right behind them, in the same order on the wire (fact C8a).
-    fn set_up(&mut self, id: &SessionId) {
+    pub(super) fn set_up(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
+        if let Some(timer) = session.deadline.take() {
+            self.timers.stop(timer);
+        }
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.awaiting = if is_page { 4 } else { 3 };
-        self.send(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", Some(b"{}"), UNTIL_FREE);
+        // Questions of an earlier set-up count for nothing any more.
+        let stale = |flight: &Flight<Purpose>| {
+            flight.session.as_ref() == Some(id) && matches!(flight.purpose, Purpose::PageEnable(_) | Purpose::SetUp(_))
+        };
+        for stale in self.calls.select(stale) {
+            if let Some(flight) = self.calls.get_mut(stale) {
+                flight.purpose = Purpose::Ignored;
+            }
+        }
+        self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
@@ -187,6 +200,8 @@ impl Supervisor {
         }
         if session.held {
             self.resume(id);
+        } else if let Some(timer) = session.deadline.take() {
+            self.timers.stop(timer);
         }
         self.let_calls_through(id);
     }
@@ -240,6 +255,8 @@ impl Supervisor {
         let attached = result.as_deref().and_then(|raw| str::from_utf8(raw).ok());
         match attached.and_then(wire::read::<wire::NamesSession>) {
             Some(attached) if wanted => self.supervise(&attached.session_id, target),
+            // Its event came first, and was enough.
+            Some(attached) if self.is_session_of(target, &attached.session_id) => {}
             // Given up meanwhile, or attached in another way: this session would hold it for nobody.
             Some(attached) => self.let_go(&attached.session_id),
             None if wanted => {
@@ -251,23 +268,23 @@ impl Supervisor {
         }
     }
 
+    fn is_session_of(&self, target: &TargetId, id: &SessionId) -> bool {
+        self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id))
+    }
+
     pub(super) fn on_release_answered(&mut self, end: End) {
         let End::Answer(Ok(result)) = end else { return };
         let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
         self.let_go(&attached.session_id);
     }
 
-    /// Frees popups that an earlier daemon may have left held (fact E3): they have an opener, and
-    /// neither an address nor a title.
+    /// Frees popups that an earlier daemon may have left held (fact E3).
     pub(super) fn release_leftovers(&mut self) {
         if self.scope == Scope::Own {
             return;
         }
-        let held = |info: &&wire::TargetInfo| {
-            info.kind == "page" && info.can_access_opener && info.url.0.is_empty() && info.title.0.is_empty()
-        };
-        let held: Vec<_> = self.targets.iter().filter(held).map(|info| info.target_id.clone()).collect();
-        for target in held.iter().filter(|target| !self.tabs.contains_key(*target)).cloned().collect::<Vec<_>>() {
+        let held = |info: &&wire::TargetInfo| info.may_be_left_held() && !self.tabs.contains_key(&info.target_id);
+        for target in self.targets.iter().filter(held).map(|info| info.target_id.clone()).collect::<Vec<_>>() {
             self.release(&target);
         }
     }
@@ -280,6 +297,8 @@ impl Supervisor {
     pub(super) fn on_target_created(&mut self, params: &str) {
         let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
         self.remember_target(&info);
+        // After a reconnect it is told again, and may have gone elsewhere meanwhile.
+        self.show_address(&info);
         if self.scope == Scope::Own || info.kind != "page" || !matches!(self.link, super::Link::Ready) {
             return;
         }
@@ -314,9 +333,13 @@ impl Supervisor {
     pub(super) fn on_target_changed(&mut self, params: &str) {
         let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
         self.remember_target(&info);
+        self.show_address(&info);
+    }
+
+    fn show_address(&mut self, info: &wire::TargetInfo) {
         let Some(tab) = self.tabs.get_mut(&info.target_id) else { return };
         if tab.title != info.title.0 || tab.url != info.url.0 {
-            (tab.title, tab.url) = (info.title.0, info.url.0);
+            (tab.title, tab.url) = (info.title.0.clone(), info.url.0.clone());
             self.touch(&info.target_id, Dirty::TABS);
         }
     }
@@ -325,6 +348,12 @@ impl Supervisor {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
         self.targets.retain(|info| info.target_id != target_id);
         self.forget_tab(&target_id, "the tab was closed");
+        // Of a frame that no session of ours has seen yet, nothing else tells that it went.
+        let frame = target_id.as_frame();
+        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.close_lost_dialogs_of_frames(&tab, std::slice::from_ref(&frame));
+            self.on_frames_removed(&tab, std::slice::from_ref(&frame));
+        }
     }
 
     pub(super) fn on_detached(&mut self, params: &str) {
@@ -337,7 +366,10 @@ impl Supervisor {
         }
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         if session.kind == Kind::Iframe && session.supervised {
-            self.on_frame_session_gone(&target, &session_id);
+            // Whether the frame was removed or only left its process is told later, if at all: the worse counts.
+            let asking = self.frames_asking_in(&target, &session_id);
+            self.on_frames_removed(&target, &asking);
+            self.close_dialogs_of_session(&target, &session_id);
         }
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         if tab.session.as_ref() == Some(&session_id) {
@@ -417,8 +449,12 @@ impl Supervisor {
             return;
         }
         let unowned = |(_, session): &(&SessionId, &Session)| session.kind == Kind::Page && session.tab.is_none();
-        let pages: Vec<_> =
+        let mut pages: Vec<_> =
             self.sessions.iter().filter(unowned).map(|(id, session)| (id.clone(), session.target.clone())).collect();
+        // In the order in which the browser told of them, whatever else it told of.
+        let told = |target: &TargetId| self.targets.iter().position(|info| info.target_id == *target);
+        pages.sort_by_cached_key(|(id, target)| (told(target), id.clone()));
+        pages.dedup_by(|later, first| later.1 == first.1);
         for (session, target) in pages {
             self.adopt(&target, task, Some(session));
         }
@@ -426,14 +462,18 @@ impl Supervisor {
 
     pub(super) fn unclaimed_session(&self, target: &TargetId) -> Option<SessionId> {
         let unclaimed = |session: &Session| session.target == *target && session.tab.is_none();
-        self.sessions.iter().find(|(_, session)| unclaimed(session)).map(|(id, _)| id.clone())
+        self.sessions.iter().filter(|(_, session)| unclaimed(session)).map(|(id, _)| id).min().cloned()
     }
 
     fn task_opening_a_tab(&self) -> Option<TaskId> {
-        self.calls.find_map(|flight| match &flight.purpose {
-            Purpose::CreateTab { task } => Some(task.clone()),
-            Purpose::Client { task, .. } if &*flight.method == "Target.createTarget" => Some(task.clone()),
-            _ => None,
+        self.calls.find_map(|flight| {
+            let task = match &flight.purpose {
+                Purpose::CreateTab { task } => task,
+                Purpose::Client { task, .. } if &*flight.method == "Target.createTarget" => task,
+                _ => return None,
+            };
+            // It may have been ended since.
+            self.tasks.contains_key(task).then(|| task.clone())
         })
     }
 
@@ -444,15 +484,11 @@ impl Supervisor {
             return;
         }
         let Some(session) = self.sessions.get_mut(id) else { return };
-        if !session.held
-            && let Some(timer) = session.deadline.take()
-        {
-            self.timers.stop(timer);
-        }
+        session.set_up = true;
         if session.kind == Kind::Page
             && let Some(target) = session.tab.clone()
         {
-            self.close_unanswerable(&target);
+            self.close_orphans(&target);
         }
     }
 
@@ -463,6 +499,7 @@ impl Supervisor {
         if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
             self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
         } else {
+            // Its script began to spin in the middle of the set-up: what the browser itself answers goes through.
             self.let_calls_through(id);
         }
     }
@@ -479,20 +516,32 @@ impl Supervisor {
 
     // --- crash ---
 
+    /// A frame crashed that may have no session of ours yet, so that nothing else tells that its dialog is over (A24).
+    pub(super) fn on_target_crashed(&mut self, params: &str) {
+        let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
+        if self.tabs.contains_key(&target_id) || self.sessions.values().any(|session| session.target == target_id) {
+            return;
+        }
+        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.close_dialogs_of_frames(&tab, std::slice::from_ref(&target_id.as_frame()));
+        }
+    }
+
     pub(super) fn on_crashed(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = true;
         session.isolate = None;
-        let (kind, tab) = (session.kind.clone(), session.tab.clone());
+        let (kind, tab, supervised) = (session.kind.clone(), session.tab.clone(), session.supervised);
         let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
         // What the browser answers is still answered (fact C20); the rest never will be.
         self.fail_flights(
             |flight| flight.session.as_ref() == Some(id) && !super::blocking::survives_crash(&flight.method),
             |_| CallError::TargetCrashed { what: what.clone() },
         );
-        let Some(target) = tab else { return };
+        // A client's own session tells the same of the same tab, sooner or later than ours.
+        let Some(target) = tab.filter(|_| supervised) else { return };
         if kind == Kind::Page {
-            self.close_all_dialogs(&target);
+            self.close_open_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
                 tab.crashed = true;
             }
@@ -505,11 +554,19 @@ impl Supervisor {
     pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = false;
+        let (supervised, set_up) = (session.supervised, session.set_up);
         if let Some(target) = session.tab.clone() {
             if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
                 tab.crashed = false;
             }
             self.touch(&target, Dirty::TABS);
+        }
+        if !supervised {
+            return;
+        }
+        if !set_up {
+            // It had crashed before the set-up came, so that nobody was there to take it in.
+            return self.set_up(id);
         }
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
@@ -517,12 +574,15 @@ impl Supervisor {
 
     // --- frames, contexts, console ---
 
-    /// Returns the tab that a supervised session belongs to, with its frames.
+    /// Returns the tab that a supervised session belongs to, with its frames. What an OOPIF's session
+    /// still says after its parent removed the frame comes late, and would bring the frame back.
     fn frames_of(&mut self, id: &SessionId) -> Option<(TargetId, &mut Frames)> {
         let session = self.sessions.get(id).filter(|session| session.supervised)?;
         let target = session.tab.clone()?;
         let frames = self.tabs.get_mut(&target)?.frames.as_mut()?;
-        Some((target, frames))
+        let known = |frame: &Frame| frame.oopif.as_ref() == Some(id);
+        let there = session.kind == Kind::Page || frames.get(&session.target.as_frame()).is_some_and(known);
+        there.then_some((target, frames))
     }
 
     pub(super) fn on_frame_attached(&mut self, params: &str, id: &SessionId) {
@@ -538,7 +598,9 @@ impl Supervisor {
             return;
         }
         let Some((target, frames)) = self.frames_of(id) else { return };
-        let gone = frames.on_removed(&event.frame_id);
+        let mut gone = frames.on_removed(&event.frame_id);
+        // A dialog can be told of before its frame, and that frame be the one or below it: the worse counts.
+        gone.extend(self.unknown_frames_asking(&target));
         self.touch(&target, Dirty::FRAMES);
         self.on_frames_removed(&target, &gone);
     }
@@ -563,8 +625,9 @@ impl Supervisor {
         if is_top {
             self.close_dialogs_of_old_document(&target);
         } else {
-            self.close_dialogs_of_frames(&target, &gone);
-            self.close_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+            // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens
+            // can be told before this is told on the frame's own session: only what nobody tells of ends here.
+            self.close_lost_dialogs_of_frames(&target, &gone);
         }
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {

@@ -14,7 +14,6 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::publish::Dirty;
-use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
 use super::{DialogAnswer, End, OnDialog, Outcome, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
@@ -27,12 +26,10 @@ const SUSPICION: Duration = Duration::from_millis(250);
 /// How long the browser may take to carry out an answer.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
-const RETRY: Duration = Duration::from_millis(100);
+pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
 /// When the watchdog looks again after its own answer did not go through.
 const WATCH_AGAIN: Duration = Duration::from_secs(10);
-/// How long a reload may take to replace the document before the tab is set up again all the same.
-const REARM: Duration = Duration::from_secs(5);
 
 const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
 
@@ -42,8 +39,10 @@ pub(crate) struct Dialog {
     pub(crate) view: Arc<DialogView>,
     /// The raw parameters of its opening.
     pub(crate) raw: Bytes,
+    /// It was open before the session of now was attached.
+    pub(super) orphan: bool,
     /// The session whose renderer it blocks, and the isolate of that renderer.
-    owner: SessionId,
+    pub(super) owner: SessionId,
     isolate: Option<Box<str>>,
     /// Sessions that were found to be blocked by it.
     blocked: HashSet<SessionId>,
@@ -102,10 +101,6 @@ impl Supervisor {
         let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
         let Some(target) = session.tab.clone() else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
-        if tab.phase == Phase::Recovering {
-            // Told before the tab was disarmed. The reload ends it, and an answer would end the browser (A25).
-            return;
-        }
         let Some(task) = self.tasks.get_mut(&tab.task) else { return };
         let owner = tab.frames.as_ref().and_then(|frames| frames.session_of(&opening.frame_id)).unwrap_or(id).clone();
         let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
@@ -117,6 +112,10 @@ impl Supervisor {
             "beforeunload" => DialogKind::Beforeunload,
             _ => DialogKind::Unknown,
         };
+        // Within one process they queue, so one that opens beside another is of another process: it dismisses
+        // the first, even while that is being answered, and cannot be answered itself (fact A26).
+        // In a tab that waits for its reload an answer would end the browser (fact A25).
+        let answerable = !tab.armed && tab.dialogs.iter().all(|open| open.orphan);
         let view = DialogView {
             id: number,
             kind,
@@ -125,13 +124,14 @@ impl Supervisor {
             opened_at: self.now.as_unix_seconds(),
             session_id: id.clone(),
             frame_id: opening.frame_id,
-            answerable: true,
+            answerable,
         };
         let (policy, timeout) = (task.policy, task.dialog_timeout);
         let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
         tab.dialogs.push(Dialog {
             view: Arc::new(view),
             raw: Bytes::copy_from_slice(&event.params),
+            orphan: false,
             blocked: HashSet::from([owner.clone()]),
             owner,
             isolate,
@@ -140,15 +140,37 @@ impl Supervisor {
         });
         self.touch(&target, Dirty::DIALOGS);
         match policy {
+            _ if !answerable => self.block(&target, number),
+            _ if self.ending => self.answer(&target, number, false, None, AnsweredBy::Leaving),
             DialogPolicy::MustRespond => self.block(&target, number),
             DialogPolicy::AutoDismiss => self.answer(&target, number, false, None, AnsweredBy::Policy),
             DialogPolicy::AutoAccept => self.answer(&target, number, true, None, AnsweredBy::Policy),
         }
     }
 
+    /// A frame whose dialog was told of first has its session now: that is the one which the dialog blocks.
+    pub(super) fn own_dialogs_of_frame(&mut self, target: &TargetId, frame: &FrameId, id: &SessionId) {
+        let dialogs = self.tabs.get_mut(target).into_iter().flat_map(|tab| &mut tab.dialogs);
+        let mut owned = Vec::new();
+        for dialog in dialogs.filter(|dialog| dialog.view.frame_id == *frame) {
+            dialog.blocked.remove(&dialog.owner);
+            dialog.blocked.insert(id.clone());
+            (dialog.owner, dialog.isolate) = (id.clone(), None);
+            owned.push(dialog.view.id);
+        }
+        for number in owned {
+            self.end_blocked_flights(target, number, false);
+            self.look_for_blocked(target, number);
+        }
+    }
+
     /// Ends the calls that the dialog blocks, and finds out which sessions it blocks besides its owner's.
     fn block(&mut self, target: &TargetId, number: DialogId) {
         self.end_blocked_flights(target, number, true);
+        self.look_for_blocked(target, number);
+    }
+
+    fn look_for_blocked(&mut self, target: &TargetId, number: DialogId) {
         let Some(dialog) = self.dialog(target, number) else { return };
         let (owner, isolate) = (dialog.owner.clone(), dialog.isolate.clone());
         // Those of the same tab, of its popups and of its opener can share the process (facts A16, A17).
@@ -266,7 +288,9 @@ impl Supervisor {
         let Some(closed) = wire::read::<wire::NamesFrame>(params) else { return };
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
-        let Some(at) = tab.dialogs.iter().position(|dialog| dialog.view.frame_id == closed.frame_id) else { return };
+        // The newest: an older one of the same frame was there before this session, and need not be told of.
+        let of_frame = |dialog: &Dialog| dialog.view.frame_id == closed.frame_id;
+        let Some(at) = tab.dialogs.iter().rposition(of_frame) else { return };
         let dialog = tab.dialogs.remove(at);
         // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
         for lost in &mut tab.dialogs[at..] {
@@ -380,7 +404,10 @@ impl Supervisor {
                     .correct_closed(target, number, by.into())
                     .ok_or(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
             },
-            End::Answer(Err(error)) if error.message.contains("Not attached to an active page") => {
+            End::Answer(Err(error))
+                if error.message.contains("Not attached to an active page")
+                    && self.dialog(target, number).is_some() =>
+            {
                 let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
                 if tries.is_some_and(|tries| tries < RETRIES) {
                     let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
@@ -395,7 +422,9 @@ impl Supervisor {
                 self.give_up_answer(target, number, ClosedBy::Remote);
                 Err(CallError::Cdp { code: error.code, message: error.message })
             }
-            End::Answer(Err(error)) if error.message.contains("No dialog is showing") => {
+            End::Answer(Err(error))
+                if error.message.contains("No dialog is showing") || self.dialog(target, number).is_none() =>
+            {
                 match self.dialog(target, number).filter(|dialog| !dialog.view.answerable) {
                     // It took another one's place: the page is blocked by it all the same (fact A26).
                     Some(dialog) => {
@@ -475,27 +504,43 @@ impl Supervisor {
     }
 
     /// Dismisses every dialog that can be, because the daemon leaves (fact A11).
-    pub(super) fn dismiss_everything(&mut self, waiter: Waiter) {
-        for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
-            self.dismiss_in(&target, || Purpose::Leave(waiter));
+    pub(super) fn dismiss_everything(&mut self) {
+        for (target, number) in self.open_and_unanswered() {
+            self.answer(&target, number, false, None, AnsweredBy::Leaving);
         }
     }
 
-    pub(super) fn dismiss_in(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
-        let Some(tab) = self.tabs.get_mut(target) else { return };
-        let mut roots = Vec::new();
-        for dialog in tab.dialogs.iter_mut().filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::Leaving, tries: 1, on_its_way: true });
-            roots.push(dialog.view.session_id.clone());
-        }
-        for root in roots {
-            self.send_own(purpose(), Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
+    fn open_and_unanswered(&self) -> Vec<(TargetId, DialogId)> {
+        let all = self.tabs.iter().flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)));
+        let open = all.filter(|(_, dialog)| dialog.view.answerable && dialog.answer.is_none());
+        open.map(|(target, dialog)| (target.clone(), dialog.view.id)).collect()
+    }
+
+    /// Returns whether an answer is still on its way, or waits to be tried again.
+    pub(super) fn is_dismissing(&self) -> bool {
+        self.tabs.values().any(|tab| tab.dialogs.iter().any(|dialog| dialog.answer.is_some()))
+    }
+
+    /// Dismisses the dialogs of a tab that is about to be forgotten.
+    pub(super) fn dismiss_for_good(&mut self, target: &TargetId) {
+        for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
+            let Some(root) = self.dialog(target, number).map(|dialog| dialog.view.session_id.clone()) else { continue };
+            self.send_own(Purpose::Ignored, Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
         }
     }
 
     // --- ends that nobody asked for ---
 
+    /// The page is gone, or what it shows is: nothing more is heard of its dialogs.
     pub(super) fn close_all_dialogs(&mut self, target: &TargetId) {
+        self.close_open_dialogs(target);
+        let closing = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.closing)).unwrap_or_default();
+        for dialog in closing {
+            self.record_as_answered(target, dialog);
+        }
+    }
+
+    pub(super) fn close_open_dialogs(&mut self, target: &TargetId) {
         self.close_where(target, |_| true);
     }
 
@@ -511,27 +556,32 @@ impl Supervisor {
         self.close_where(target, |dialog| !kept.contains(&dialog.view.frame_id));
     }
 
+    pub(super) fn close_lost_dialogs_of_frames(&mut self, target: &TargetId, frames: &[FrameId]) {
+        self.close_where(target, |dialog| !dialog.view.answerable && frames.contains(&dialog.view.frame_id));
+    }
+
     pub(super) fn close_dialogs_of_session(&mut self, target: &TargetId, session: &SessionId) {
         self.close_where(target, |dialog| dialog.owner == *session);
     }
 
-    /// The page answers again: what seemed to block it is over.
-    pub(super) fn close_unanswerable(&mut self, target: &TargetId) {
-        self.close_where(target, |dialog| !dialog.view.answerable);
+    /// The page answers the set-up of a session: what blocked it before is over.
+    pub(super) fn close_orphans(&mut self, target: &TargetId) {
+        self.close_where(target, |dialog| dialog.orphan);
     }
 
     fn close_where(&mut self, target: &TargetId, over: impl Fn(&Dialog) -> bool) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
-        let dialogs: Vec<Dialog> = tab.dialogs.extract_if(.., |dialog| over(dialog)).collect();
-        let closing: Vec<Dialog> = tab.closing.extract_if(.., |dialog| over(dialog)).collect();
-        for dialog in dialogs {
+        for dialog in tab.dialogs.extract_if(.., |dialog| over(dialog)).collect::<Vec<_>>() {
             // If an answer of ours is on its way it may be the one that ended it; nobody can tell.
             self.record_closed(target, dialog, ClosedBy::Remote);
         }
-        for dialog in closing {
-            let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
-            self.record_closed(target, dialog, by);
-        }
+        // Of those whose closing was seen, the reply to our answer tells, which a navigation does not stop.
+    }
+
+    /// It closed while our answer was on its way, and the reply is lost: most likely it was the answer.
+    fn record_as_answered(&mut self, target: &TargetId, dialog: Dialog) {
+        let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
+        self.record_closed(target, dialog, by);
     }
 
     /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
@@ -540,13 +590,13 @@ impl Supervisor {
         let mut waiters = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
+            dialog.orphan = true;
             waiters.extend(dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again));
         }
+        // Nothing is on its way: the answer can be given again when the connection is back.
         for waiter in waiters {
-            self.finish(
-                waiter,
-                Err(CallError::NoDialog { why: Some("the connection was lost before the answer got through") }),
-            );
+            let error = self.gone_error().unwrap_or(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) });
+            self.finish(waiter, Err(error));
         }
         self.touch(target, Dirty::DIALOGS);
     }
@@ -555,12 +605,17 @@ impl Supervisor {
     /// preview, or a busy script (fact A10). It is a state with a name, not a hang.
     pub(super) fn report_blocked(&mut self, target: &TargetId, id: &SessionId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
-        if let Some(known) = tab.dialogs.first_mut() {
+        if tab.dialogs.iter().any(|dialog| !dialog.orphan) {
+            // It opened since, and says itself why the page is silent.
+            return;
+        }
+        if let Some(known) = tab.dialogs.iter_mut().find(|dialog| dialog.orphan) {
             // It was open when the connection was lost, and is met again under the session of now.
             known.owner = id.clone();
             known.blocked.insert(id.clone());
             Arc::make_mut(&mut known.view).session_id = id.clone();
             let number = known.view.id;
+            self.touch(target, Dirty::DIALOGS);
             return self.end_blocked_flights(target, number, false);
         }
         let Some(task) = self.tasks.get_mut(&tab.task) else { return };
@@ -578,6 +633,7 @@ impl Supervisor {
         tab.dialogs.push(Dialog {
             view: Arc::new(view),
             raw: Bytes::from_static(b"{}"),
+            orphan: true,
             owner: id.clone(),
             isolate: None,
             blocked: HashSet::from([id.clone()]),
@@ -586,63 +642,6 @@ impl Supervisor {
         });
         self.touch(target, Dirty::DIALOGS);
         self.end_blocked_flights(target, number, false);
-    }
-
-    // --- a frame that goes away under its open dialog (fact A25) ---
-
-    pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
-        self.recover_from(target, |dialog| gone.contains(&dialog.view.frame_id));
-    }
-
-    /// An OOPIF's target is gone; that it was removed may be told before or after (fact C16).
-    pub(super) fn on_frame_session_gone(&mut self, target: &TargetId, session: &SessionId) {
-        self.recover_from(target, |dialog| dialog.owner == *session);
-    }
-
-    fn recover_from(&mut self, target: &TargetId, orphaned: impl Fn(&Dialog) -> bool) {
-        let Some(tab) = self.tabs.get_mut(target) else { return };
-        if !tab.dialogs.iter().any(orphaned) {
-            return;
-        }
-        // From here until the tab is disarmed, an answer, a navigation, a reload or a close ends the
-        // whole browser, and so does the page's own `location=`: act at once.
-        tab.phase = Phase::Recovering;
-        self.close_all_dialogs(target);
-        let documents = self.sessions.iter().filter(|(_, session)| {
-            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
-        });
-        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
-        }
-        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
-    }
-
-    pub(super) fn on_disarmed(&mut self, target: &TargetId) {
-        let left = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
-        let Some(session) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
-        if !left {
-            self.send_own(Purpose::Reload { tab: target.clone() }, Some(&session), "Page.reload", "{}");
-        }
-    }
-
-    pub(super) fn on_recovery_reload(&mut self, target: &TargetId, _: End) {
-        self.start_timer(REARM, Timer::Rearm(target.clone()));
-    }
-
-    /// The reload has replaced the document: only now may `Page` be enabled again.
-    pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
-        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target));
-        let is_root = self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id));
-        if is_root && !reloading {
-            self.rearm(target);
-        }
-    }
-
-    pub(super) fn rearm(&mut self, target: &TargetId) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| tab.phase == Phase::Recovering) else { return };
-        if let Some(session) = tab.session.clone() {
-            self.supervise(&session, target);
-        }
     }
 
     // --- bookkeeping ---

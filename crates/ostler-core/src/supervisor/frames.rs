@@ -184,7 +184,11 @@ impl Frames {
             if info.parent.is_none() && info.id != self.top {
                 self.frames.remove(&std::mem::replace(&mut self.top, info.id.clone()));
             }
-            self.upsert(info, session);
+            // A frame that was leaving this process when the tree was read: its own session knows better.
+            let has_left = |frame: &Frame| frame.oopif.as_ref().is_some_and(|own| own != session);
+            if !self.frames.get(&info.id).is_some_and(has_left) {
+                self.upsert(info, session);
+            }
         }
         let top = &self.top;
         self.frames.retain(|id, frame| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{End, Outcome, Purpose, Scope, Session, Supervisor};
+use super::{End, Outcome, Purpose, Scope, Supervisor};
 use crate::error::CallError;
 use crate::ids::Waiter;
 use crate::time::Timestamp;
@@ -46,6 +46,7 @@ impl Supervisor {
         self.browser_id = browser_id;
         self.scope = scope;
         self.targets.clear();
+        self.ending = false;
         self.link = Link::Starting(2);
         self.send_own(Purpose::Start, None, "Target.setDiscoverTargets", r#"{"discover":true}"#);
         self.send_own(Purpose::Start, None, "Target.setAutoAttach", auto_attach(scope));
@@ -97,7 +98,13 @@ impl Supervisor {
         for request in queued.into_iter().chain(in_tabs).chain(in_tasks) {
             self.fail_request(request, error.clone());
         }
+        self.leave_if_done();
         self.mark_all_dirty();
+    }
+
+    /// Returns whether there is a browser to send anything to.
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.link, Link::Starting(_) | Link::Ready)
     }
 
     /// Returns the error for a request while there is no connection; `None` while there is hope or one.
@@ -110,28 +117,27 @@ impl Supervisor {
     /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
     /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
+        self.ending = true;
+        self.leaving.push(waiter);
         self.on_narrow_due();
-        self.dismiss_everything(waiter);
-        self.resume_held(|_| true, || Purpose::Leave(waiter));
+        self.dismiss_everything();
+        let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
+        for session in held {
+            self.send_own(Purpose::Leave, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
+        }
         // Its answer is behind the answers to all that was sent before, of tasks that ended a moment ago too.
-        if matches!(self.link, Link::Ready | Link::Starting(_)) {
-            self.send_own(Purpose::Leave(waiter), None, "Browser.getVersion", "{}");
+        if self.is_connected() {
+            self.send_own(Purpose::Leave, None, "Browser.getVersion", "{}");
         }
-        self.on_leave_answered(waiter);
+        self.leave_if_done();
     }
 
-    /// Resumes the held sessions that `wanted` picks, because we go: nobody else would (fact E3).
-    pub(super) fn resume_held(&mut self, wanted: impl Fn(&Session) -> bool, purpose: impl Fn() -> Purpose) {
-        let held = self.sessions.iter().filter(|(_, session)| session.held && wanted(session));
-        for session in held.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.send_own(purpose(), Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
-        }
-    }
-
-    pub(super) fn on_leave_answered(&mut self, waiter: Waiter) {
-        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave(other) if other == waiter));
+    pub(super) fn leave_if_done(&mut self) {
+        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave)) || self.is_dismissing();
         if !left {
-            self.finish(waiter, Ok(Outcome::Done));
+            for waiter in std::mem::take(&mut self.leaving) {
+                self.finish(waiter, Ok(Outcome::Done));
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ mod input;
 mod link;
 mod publish;
 mod reach;
+mod recovery;
 mod routing;
 mod sessions;
 mod tasks;
@@ -29,7 +30,7 @@ mod tests;
 pub(crate) mod timers;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -45,11 +46,16 @@ use self::timers::{Timer, TimerId, Timers};
 use crate::cdp::calls::{Calls, Flight};
 use crate::cdp::envelope::{self, Message, WireError, WireEvent};
 use crate::error::CallError;
-use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, DialogId, IdMap, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
 const OWN_CALL: Duration = Duration::from_secs(10);
+
+/// How long a command may take whose answer counts however late it comes. A page that is blocked before
+/// it is set up answers once it is free; a popup that a slow browser attaches late may be held, and a tab
+/// that it opens late is still there. What ends the page or the connection ends the wait.
+const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Why a command was sent, and so what its answer means.
 #[derive(Debug)]
@@ -80,10 +86,12 @@ enum Purpose {
     Disarm { tab: TargetId },
     /// That reload.
     Reload { tab: TargetId },
+    /// `Page.disable` before closing a tab of ours in that state, whose task has ended.
+    CloseDisarmed(TargetId),
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
     /// One of the commands that end the daemon's hold on the browser.
-    Leave(Waiter),
+    Leave,
     /// Nobody looks at the answer.
     Ignored,
 }
@@ -107,16 +115,22 @@ pub struct Supervisor {
     calls: Calls<Purpose>,
     timers: Timers,
     tasks: BTreeMap<TaskId, Task>,
-    tabs: HashMap<TargetId, Tab>,
-    sessions: HashMap<SessionId, Session>,
+    tabs: IdMap<TargetId, Tab>,
+    sessions: IdMap<SessionId, Session>,
     /// All targets that the browser told of, ours or not, in the order in which it told.
     targets: Vec<wire::TargetInfo>,
+    /// Tabs that were left without a connection while a removed frame's dialog made them dangerous (fact A25).
+    left_armed: Vec<TargetId>,
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     /// Runs while auto-attach takes the pages of everybody; see `reach.rs`.
     wide: Option<TimerId>,
     requested: Vec<reach::RequestedTab>,
     effects: VecDeque<Effect>,
+    /// The daemon is about to end: what opens from now on is dismissed at once.
+    ending: bool,
+    /// Who waits for everything to be let go.
+    leaving: Vec<Waiter>,
 }
 
 impl Default for Supervisor {
@@ -136,13 +150,16 @@ impl Supervisor {
             calls: Calls::default(),
             timers: Timers::default(),
             tasks: BTreeMap::new(),
-            tabs: HashMap::new(),
-            sessions: HashMap::new(),
+            tabs: IdMap::default(),
+            sessions: IdMap::default(),
             targets: Vec::new(),
+            left_armed: Vec::new(),
             waiting: Vec::new(),
             wide: None,
             requested: Vec::new(),
             effects: VecDeque::new(),
+            ending: false,
+            leaving: Vec::new(),
         }
     }
 
@@ -242,6 +259,7 @@ impl Supervisor {
             ("Target.detachedFromTarget", _) => self.on_detached(params),
             ("Target.targetCreated", _) => self.on_target_created(params),
             ("Target.targetInfoChanged", _) => self.on_target_changed(params),
+            ("Target.targetCrashed", _) => self.on_target_crashed(params),
             ("Target.targetDestroyed", _) => self.on_target_destroyed(params),
             ("Inspector.targetCrashed", Some(session)) => self.on_crashed(session),
             ("Inspector.targetReloadedAfterCrash", Some(session)) => self.on_reloaded_after_crash(session),
@@ -307,7 +325,8 @@ impl Supervisor {
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
-            Timer::Rearm(tab) => self.rearm(&tab),
+            Timer::Rearm(tab, session) => self.rearm(&tab, &session),
+            Timer::ReloadAgain(tab) => self.reload_armed(&tab),
             Timer::Narrow => self.on_narrow_due(),
         }
     }
@@ -333,11 +352,15 @@ impl Supervisor {
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
-            Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
+            Purpose::Answer { tab, dialog, by } => {
+                self.on_answer_ended(&tab, dialog, by, end);
+                self.leave_if_done();
+            }
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
+            Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
-            Purpose::Leave(waiter) => self.on_leave_answered(waiter),
+            Purpose::Leave => self.leave_if_done(),
             Purpose::Ignored => {}
         }
     }
@@ -361,7 +384,12 @@ impl Supervisor {
 
     /// Sends a command of our own with text parameters.
     fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
-        self.send(purpose, session, method, Some(params.as_bytes()), OWN_CALL)
+        let timeout = match purpose {
+            Purpose::Release(_) | Purpose::CreateTab { .. } | Purpose::Reload { .. } => AS_LONG_AS_IT_TAKES,
+            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
+            _ => OWN_CALL,
+        };
+        self.send(purpose, session, method, Some(params.as_bytes()), timeout)
     }
 
     fn start_timer(&mut self, wait: Duration, timer: Timer) -> TimerId {

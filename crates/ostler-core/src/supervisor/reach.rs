@@ -64,7 +64,12 @@ impl Supervisor {
         let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
         let task = opener.map(|tab| tab.task.clone()).or_else(|| self.take_requested(&info.target_id));
         if task.is_none() {
-            self.drop_again(id);
+            if info.may_be_left_held() {
+                // It came before auto-attach was wide, so that nothing says whether it is held (fact E2).
+                self.let_go(id);
+            } else {
+                self.drop_again(id);
+            }
         }
         task
     }
@@ -85,7 +90,7 @@ impl Supervisor {
         self.detach(id);
     }
 
-    fn detach(&mut self, id: &SessionId) {
+    pub(super) fn detach(&mut self, id: &SessionId) {
         let params = object(&[("sessionId", id.as_str())]);
         self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
     }

@@ -254,7 +254,7 @@ impl Supervisor {
         }
         if call.method == "Target.closeTarget"
             && let Some(named) = wire::read::<wire::NamesTarget>(params)
-            && let Some(tab) = self.tabs.get_mut(&named.target_id).filter(|tab| tab.phase == Phase::Recovering)
+            && let Some(tab) = self.tabs.get_mut(&named.target_id).filter(|tab| tab.armed)
         {
             // Closing it now would end the browser (fact A25).
             return tab.queue.push(request);

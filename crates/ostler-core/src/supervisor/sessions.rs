@@ -53,6 +53,8 @@ pub(crate) struct Session {
     pub(crate) supervised: bool,
     /// Set-up commands that must be answered before the target may run.
     pub(crate) awaiting: usize,
+    /// Whether its renderer has taken the set-up in.
+    pub(crate) set_up: bool,
     /// Whether the target is held until we resume it.
     pub(crate) held: bool,
     /// When it is resumed, or asked why it is silent, at the latest.
@@ -83,6 +85,7 @@ impl Session {
             tab: None,
             supervised: false,
             awaiting: 0,
+            set_up: false,
             held: false,
             deadline: None,
             isolate: None,
@@ -126,6 +129,9 @@ pub(crate) struct Tab {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) crashed: bool,
+    /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
+    /// It outlives the session and the connection, as the danger does.
+    pub(crate) armed: bool,
     pub(crate) opener: Option<TargetId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
@@ -145,6 +151,7 @@ impl Tab {
             title: String::new(),
             url: String::new(),
             crashed: false,
+            armed: false,
             opener: None,
             ours: false,
             queue: Vec::new(),

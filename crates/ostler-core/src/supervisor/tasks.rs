@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::console::Console;
 use super::publish::{Dirty, Parts};
 use super::routing::Request;
-use super::sessions::{Phase, Tab};
-use super::{Effect, End, Link, Purpose, Scope, Supervisor, object, wire};
+use super::sessions::{Kind, Phase, Session, Tab};
+use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
 use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
@@ -96,32 +96,65 @@ impl Supervisor {
         }
     }
 
-    /// Ends a task. Its dialogs are dismissed before its sessions are detached (fact A11); a tab that
-    /// ostler opened for it is closed, all others stay as they are.
+    /// Ends a task. Its dialogs are dismissed and what is held is let go before its sessions are
+    /// detached (facts A11, E3); a tab that ostler opened for it is closed, all others stay as they are.
     pub(super) fn on_end_task(&mut self, id: &TaskId) {
         // First of all: a request that waited for one of its tabs must not open another one.
         let Some(task) = self.tasks.remove(id) else { return };
         for target in task.tabs {
-            self.dismiss_in(&target, || Purpose::Ignored);
-            self.resume_held(|session| session.tab.as_ref() == Some(&target), || Purpose::Ignored);
-            let Some(tab) = self.tabs.get(&target) else { continue };
-            let (session, ours) = (tab.session.clone(), tab.ours);
-            self.forget_tab(&target, "the task was ended");
-            if !matches!(self.link, Link::Starting(_) | Link::Ready) {
-                continue;
-            }
-            if ours && self.scope == Scope::Guest {
-                self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
-            } else if let Some(session) = session {
-                let params = object(&[("sessionId", session.as_str())]);
-                self.send_own(Purpose::Ignored, None, "Target.detachFromTarget", &params);
-            }
+            self.leave_tab(&target);
         }
         for request in task.queue {
             let error = self.unknown_task(id);
             self.fail_request(request, error);
         }
         self.effects.push_back(Effect::Retire(id.clone()));
+    }
+
+    fn leave_tab(&mut self, target: &TargetId) {
+        self.dismiss_for_good(target);
+        let belongs = |session: &Session| session.held && session.tab.as_ref() == Some(target);
+        let held: Vec<_> =
+            self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
+        for session in held {
+            self.resume(&session);
+        }
+        let Some(tab) = self.tabs.get(target) else { return };
+        let (ours, armed) = (tab.ours, tab.session.clone().filter(|_| tab.armed));
+        if tab.armed && armed.is_none() {
+            self.left_armed.push(target.clone());
+        }
+        // Those of frames below go with the one that attached them; clients' own are nobody's any more.
+        let attached = self.sessions.iter().filter(|(_, session)| {
+            let by_itself = session.kind == Kind::Page || session.kind == Kind::Iframe && !session.supervised;
+            by_itself && session.tab.as_ref() == Some(target)
+        });
+        let attached: Vec<_> = attached.map(|(id, _)| id.clone()).collect();
+        self.forget_tab(target, "the task was ended");
+        if !self.is_connected() {
+            return;
+        }
+        match armed {
+            // `Page.disable` is on its way to every session, but only its answer says that closing is safe (A25).
+            Some(root) if ours && self.scope == Scope::Guest => {
+                let purpose = Purpose::CloseDisarmed(target.clone());
+                self.send_own(purpose, Some(&root), "Page.disable", "{}");
+                return;
+            }
+            None if ours && self.scope == Scope::Guest => return self.close_own(target),
+            // Nobody else may find the tab so.
+            Some(root) => {
+                self.send_own(Purpose::Ignored, Some(&root), "Page.reload", "{}");
+            }
+            None => {}
+        }
+        for session in attached {
+            self.detach(&session);
+        }
+    }
+
+    pub(super) fn close_own(&mut self, target: &TargetId) {
+        self.send_own(Purpose::Ignored, None, "Target.closeTarget", &object(&[("targetId", target.as_str())]));
     }
 
     /// Returns the task that gets what no other has: the default one, else the first.
@@ -141,6 +174,7 @@ impl Supervisor {
             self.forget_tab(&target, "the browser is another one now");
         }
         self.sessions.clear();
+        self.left_armed.clear();
         for task in self.tasks.values_mut() {
             (task.current, task.chosen_session, task.opening) = (None, None, false);
             task.recent.clear();
@@ -206,6 +240,7 @@ impl Supervisor {
     fn add_tab(&mut self, target: &TargetId, id: &TaskId) {
         let info = self.targets.iter().find(|info| info.target_id == *target);
         let mut tab = Tab::new(id.clone());
+        tab.armed = self.left_armed.extract_if(.., |left| left == target).next().is_some();
         if let Some(info) = info {
             (tab.url, tab.title, tab.opener) = (info.url.0.clone(), info.title.0.clone(), info.opener_id.clone());
         }
@@ -218,6 +253,10 @@ impl Supervisor {
             if let Some(tab) = self.tabs.get_mut(target) {
                 tab.queue = queue;
             }
+        }
+        // Whatever clients have attached to it already is the task's too, and nobody else's from now on.
+        for other in self.sessions.values_mut().filter(|other| other.target == *target) {
+            other.tab = Some(target.clone());
         }
     }
 
@@ -235,15 +274,16 @@ impl Supervisor {
             _ => None,
         };
         match created {
+            // The task ended meanwhile, and nobody asked for this tab but it.
+            Some(created) if !self.tasks.contains_key(id) => {
+                if !self.tabs.contains_key(&created.target_id) {
+                    self.close_own(&created.target_id);
+                }
+            }
             Some(created) => {
                 self.own_created(&created.target_id, id);
-                match self.tabs.get_mut(&created.target_id) {
-                    Some(tab) => tab.ours = true,
-                    // The task ended meanwhile, and nobody asked for this tab but it.
-                    None => {
-                        let params = object(&[("targetId", created.target_id.as_str())]);
-                        self.send_own(Purpose::Ignored, None, "Target.closeTarget", &params);
-                    }
+                if let Some(tab) = self.tabs.get_mut(&created.target_id) {
+                    tab.ours = true;
                 }
             }
             None => {

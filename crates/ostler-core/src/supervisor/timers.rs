@@ -23,7 +23,9 @@ pub(crate) enum Timer {
     /// A page that was asked to be free has not answered: its script is stopped.
     Interrupt(Waiter),
     /// A tab that was reloaded from a removed frame's dialog is set up again at the latest (fact A25).
-    Rearm(TargetId),
+    Rearm(TargetId, SessionId),
+    /// That reload is tried again.
+    ReloadAgain(TargetId),
     /// The user activation of our latest action has run out: auto-attach may be narrow again.
     Narrow,
     /// An answer to a dialog is tried again (fact A19).

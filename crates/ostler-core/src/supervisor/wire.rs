@@ -36,6 +36,14 @@ pub(crate) struct TargetInfo {
     pub(crate) parent_frame_id: Option<FrameId>,
 }
 
+impl TargetInfo {
+    /// Returns whether it looks like an opener popup that nobody has let run: it has neither an address nor a
+    /// title yet. Only its looks tell, since a session that comes later is never said to wait (facts E2, E3).
+    pub(crate) fn may_be_left_held(&self) -> bool {
+        self.kind == "page" && self.can_access_opener && self.url.0.is_empty() && self.title.0.is_empty()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TargetEvent {

@@ -268,6 +268,33 @@ fn an_attach_without_an_answer_is_tried_again_and_the_tab_is_kept() {
     assert_eq!(bench.view().current, Some(TargetId::from("T")));
 }
 
+#[test]
+fn a_page_that_begins_to_spin_in_the_middle_of_its_set_up_can_still_be_navigated_away() {
+    let mut bench = Bench::own();
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", false, "");
+    let enable = bench.expect("S", "Page.enable");
+    bench.reply(&enable, "{}");
+    let navigate = bench.call("Page.navigate");
+    assert!(!bench.was_sent("S", "Page.navigate"), "the set-up is not answered yet");
+    bench.pass(Duration::from_secs(2));
+    let sent = bench.expect("S", "Page.navigate");
+    bench.reply(&sent, "{}");
+    assert!(!bench.is_waiting(navigate));
+}
+
+#[test]
+fn a_held_popup_that_is_being_attached_by_name_too_is_resumed_at_once() {
+    let mut bench = Bench::guest();
+    let popup = r#","openerId":"FOREIGN","canAccessOpener":true"#;
+    bench.target_created("P", "page", popup);
+    bench.expect("", "Target.attachToTarget");
+    // A slow browser was still wide when the popup opened, and has not read the command yet.
+    bench.attached("", "P", "SP", "page", true, popup);
+    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
+    bench.expect("", "Target.detachFromTarget");
+}
+
 // --- crash ---
 
 #[test]
@@ -393,6 +420,32 @@ fn popups_that_an_earlier_daemon_left_held_are_released_at_connect() {
     bench.attached("", "L", "SL", "page", false, "");
     bench.reply(&attach, r#"{"sessionId":"SL"}"#);
     assert_eq!(bench.methods(), ["SL Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"]);
+}
+
+#[test]
+fn a_popup_that_was_held_before_auto_attach_went_wide_is_let_go_by_its_looks() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.call("Input.dispatchMouseEvent");
+    bench.sent.clear();
+    // Held under the filter, which no event says (fact E2); the wide auto-attach finds it there.
+    let info = r#"{"targetId":"P","type":"page","title":"","url":"","openerId":"FOREIGN","canAccessOpener":true}"#;
+    bench.event("", "Target.targetCreated", &format!(r#"{{"targetInfo":{info}}}"#));
+    let attached = format!(r#"{{"sessionId":"SP","targetInfo":{info},"waitingForDebugger":false}}"#);
+    bench.event("", "Target.attachedToTarget", &attached);
+    assert_eq!(bench.methods(), ["SP Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"]);
+}
+
+#[test]
+fn a_session_whose_event_came_before_its_attach_was_answered_is_kept() {
+    let mut bench = Bench::with_tab();
+    bench.detached("", "T", "S");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S2", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S2"}"#);
+    bench.answer_set_up("S2", "T", "P");
+    assert!(!bench.was_sent("", "Target.detachFromTarget"));
+    assert_eq!(bench.tab_state("T"), TabState::Ready);
 }
 
 #[test]

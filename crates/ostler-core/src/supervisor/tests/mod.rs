@@ -232,6 +232,17 @@ impl Bench {
         self.answer_set_up(session, target, process);
     }
 
+    /// A tab in somebody's own browser that the default task has chosen, attached and set up.
+    fn tab_of_guest(&mut self, target: &str, session: &str) {
+        self.target_created(target, "page", "");
+        let waiter = self.waiter();
+        self.input(Input::CurrentTab { waiter, task: "default".into(), timeout: Duration::from_secs(30) });
+        let attach = self.expect("", "Target.attachToTarget");
+        self.attached("", target, session, "page", false, "");
+        self.reply(&attach, &format!(r#"{{"sessionId":"{session}"}}"#));
+        self.answer_set_up(session, target, "P");
+    }
+
     /// A popup of `opener`, attached, set up and resumed.
     fn popup(&mut self, opener: &str, target: &str, session: &str, process: &str) {
         let more = format!(r#","openerId":"{opener}","canAccessOpener":true"#);

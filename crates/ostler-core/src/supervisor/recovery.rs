@@ -1,0 +1,146 @@
+//! A tab in which a frame went away under its open dialog (fact A25).
+//!
+//! From then on an answer, a navigation, a reload, a close or another dialog in the tab ends the whole
+//! browser, and so does the page's own `location=`, as long as any session of the tab has `Page` on. So
+//! at once, without asking anybody:
+//!
+//! ```text
+//!   removed ──Page.disable on every session──▶ all answered ──Page.reload──▶ document replaced ──▶ set up again
+//!      ▲                                                                          │
+//!      └── the session or the connection was lost meanwhile: reload first, then ──┘
+//! ```
+
+use std::time::Duration;
+
+use super::frames::Frames;
+use super::publish::Dirty;
+use super::sessions::{Kind, Phase, Session};
+use super::timers::Timer;
+use super::{End, Purpose, Supervisor, dialogs};
+use crate::ids::{FrameId, SessionId, TargetId};
+
+/// How long a reload may take to replace the document before the tab is set up again all the same.
+const REARM: Duration = Duration::from_secs(5);
+
+impl Supervisor {
+    /// Returns the frames of a session that have a dialog open. One that was lost to another (A26) is none:
+    /// navigating the tab is its way out, and takes the session along without a word on the dialog.
+    pub(super) fn frames_asking_in(&self, target: &TargetId, session: &SessionId) -> Vec<FrameId> {
+        let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
+        let open = dialogs.filter(|dialog| dialog.owner == *session && dialog.view.answerable);
+        open.map(|dialog| dialog.view.frame_id.clone()).collect()
+    }
+
+    /// Returns the frames with an open dialog that the tree does not hold.
+    pub(super) fn unknown_frames_asking(&self, target: &TargetId) -> Vec<FrameId> {
+        let Some(tab) = self.tabs.get(target) else { return Vec::new() };
+        let known = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
+        let asking = tab.dialogs.iter().filter(|dialog| !dialog.orphan).map(|dialog| &dialog.view.frame_id);
+        asking.filter(|frame| !known(frame)).cloned().collect()
+    }
+
+    pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
+            return;
+        }
+        (tab.phase, tab.armed) = (Phase::Recovering, true);
+        self.close_open_dialogs(target);
+        let documents = self.sessions.iter().filter(|(_, session)| {
+            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
+        });
+        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
+        }
+        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
+    }
+
+    pub(super) fn on_disarmed(&mut self, target: &TargetId) {
+        if !self.is_disarming(target) {
+            self.reload_armed(target);
+        }
+    }
+
+    /// Closes a tab that ostler opened, and whose task ended while closing it would have ended the browser.
+    pub(super) fn on_disarmed_to_close(&mut self, target: &TargetId) {
+        if self.is_connected() {
+            self.close_own(target);
+        }
+    }
+
+    fn is_disarming(&self, target: &TargetId) -> bool {
+        self.calls.any(|flight| matches!(&flight.purpose, Purpose::Disarm { tab } if tab == target))
+    }
+
+    pub(super) fn reload_armed(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.armed && tab.phase == Phase::Recovering) else { return };
+        if let Some(session) = tab.session.clone() {
+            self.send_own(Purpose::Reload { tab: target.clone() }, Some(&session), "Page.reload", "{}");
+        }
+    }
+
+    pub(super) fn on_recovery_reload(&mut self, target: &TargetId, end: End) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.session.is_some()) else { return };
+        let Some(session) = tab.session.clone() else { return };
+        match end {
+            End::Answer(Ok(_)) => {
+                // They end with their document (fact A15), and with `Page` off nobody tells so.
+                self.close_open_dialogs(target);
+                self.start_timer(REARM, Timer::Rearm(target.clone(), session));
+            }
+            // It may pass (fact A19), and nothing else may reach the tab before it has.
+            _ => {
+                self.start_timer(dialogs::RETRY, Timer::ReloadAgain(target.clone()));
+            }
+        }
+    }
+
+    /// The document is a new one: only now may `Page` be enabled again. Our reload is answered before it
+    /// acts (fact A21); what came before that was somebody else's doing, and more may follow.
+    pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
+        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Reload { tab } if tab == target));
+        if !reloading && !self.is_disarming(target) {
+            self.rearm(target, id);
+        }
+    }
+
+    pub(super) fn rearm(&mut self, target: &TargetId, id: &SessionId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id) {
+            tab.armed = false;
+            self.supervise(id, target);
+            self.set_up_early_frames(target);
+        }
+    }
+
+    /// Frames of the new document that were announced before the document itself was let run without set-up.
+    fn set_up_early_frames(&mut self, target: &TargetId) {
+        let early = |session: &Session| {
+            session.kind == Kind::Iframe && !session.supervised && session.tab.as_ref() == Some(target)
+        };
+        let early: Vec<_> =
+            self.sessions.iter().filter(|(_, session)| early(session)).map(|(id, _)| id.clone()).collect();
+        for id in early {
+            let Some(frame) = self.sessions.get(&id).map(|session| session.target.clone()) else { continue };
+            let Some(info) = self.targets.iter().find(|info| info.target_id == frame).cloned() else { continue };
+            let Some(frames) = self.tabs.get_mut(target).and_then(|tab| tab.frames.as_mut()) else { return };
+            frames.on_oopif_attached(frame.as_frame(), info.parent_frame_id, &info.url.0, &id);
+            self.set_up(&id);
+        }
+    }
+
+    /// A tab whose recovery was cut short is met again: `Page` stays off until it has been reloaded, and
+    /// the script contexts tell when it has.
+    pub(super) fn recover(&mut self, id: &SessionId, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let Some(session) = self.sessions.get_mut(id).filter(|session| session.target == *target) else { return };
+        (session.tab, session.supervised) = (Some(target.clone()), true);
+        tab.session = Some(id.clone());
+        tab.phase = Phase::Recovering;
+        tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
+        self.touch(target, Dirty::ALL);
+        self.resume(id);
+        self.send_own(Purpose::Ignored, Some(id), "Runtime.enable", "{}");
+        self.reload_armed(target);
+    }
+}

@@ -1,0 +1,336 @@
+//! What the model browser does with the supervisor's commands.
+//!
+//! The browser process reads them in wire order and does some itself; the rest go to the renderer of
+//! the session's target, which does them in its own time, or never: blocked by a dialog, busy, crashed.
+
+use super::No;
+use super::browser::{AutoAttach, Browser, Hold};
+use super::dialogs::{Leaving, State};
+use super::pages::Popup;
+use super::wire::{BROWSER, Command, Note};
+
+impl Browser {
+    /// The browser process reads the next command.
+    pub(crate) fn read_command(&mut self) {
+        let Some(command) = self.inbox.pop_front() else { return };
+        match command.session {
+            None => self.on_browser_command(&command),
+            Some(session) if self.sessions.contains_key(&session) => self.on_session_command(command, session),
+            Some(_) => {
+                let text = r#""error":{"code":-32001,"message":"Session with given id not found."~}"#;
+                self.out.push(BROWSER, format!(r#"{{"id":{},{text}~}}"#, command.id), None, Note::Nothing);
+            }
+        }
+    }
+
+    fn on_browser_command(&mut self, command: &Command) {
+        let named = command.params.target_id.as_deref().map_or(0, |name| self.number_in(name));
+        match &*command.method {
+            "Target.setDiscoverTargets" => {
+                self.discover = true;
+                for tab in self.tabs.keys().copied().collect::<Vec<_>>() {
+                    self.target_created(tab, "page", &self.url_of(tab));
+                }
+                self.reply_ok(command);
+            }
+            "Target.setAutoAttach" => {
+                let narrow = command.params.filter.as_ref().is_some_and(Vec::is_empty);
+                self.auto_attach = if narrow { AutoAttach::Narrow } else { AutoAttach::Wide };
+                if !narrow {
+                    for tab in self.tabs.keys().copied().collect::<Vec<_>>() {
+                        self.attach(tab, "page", BROWSER, false);
+                    }
+                }
+                self.reply_ok(command);
+            }
+            "Target.createTarget" => {
+                let tab = self.open_tab(Popup::Stranger, None, None);
+                let mark = command.mark.map_or_else(String::new, |mark| format!(r#","mark":{mark}"#));
+                let name = self.frame_name(tab);
+                self.reply(command, &format!(r#""result":{{"targetId":"{name}"{mark}~}}"#));
+            }
+            "Target.attachToTarget" if self.tabs.contains_key(&named) => {
+                let session = self.attach(named, "page", BROWSER, false);
+                let mark = command.mark.map_or_else(String::new, |mark| format!(r#","mark":{mark}"#));
+                let name = self.session_name(session);
+                self.reply(command, &format!(r#""result":{{"sessionId":"{name}"{mark}~}}"#));
+            }
+            "Target.attachToTarget" | "Target.closeTarget" if !self.tabs.contains_key(&named) => {
+                self.reply_error(command, -32602, "No target with given id found");
+            }
+            "Target.closeTarget" => {
+                if !self.ends_the_browser(named, command) {
+                    self.close_tab(named);
+                    self.reply_ok(command);
+                }
+            }
+            "Target.detachFromTarget" => {
+                let session = command.params.session_id.as_deref().map_or(0, |name| self.number_in(name));
+                if self.sessions.contains_key(&session) {
+                    self.detach_client(session);
+                    self.reply_ok(command);
+                } else {
+                    self.reply_error(command, -32602, "No session with given id");
+                }
+            }
+            _ => self.reply_ok(command),
+        }
+    }
+
+    /// A session is ended by its client: what it saw open it cannot answer any more (facts A9, A11).
+    fn detach_client(&mut self, session: No) {
+        let super::browser::Session { target, supervised, .. } = self.sessions[&session];
+        self.detach(session);
+        if supervised && self.tabs.contains_key(&target) {
+            self.orphan_dialog(target);
+        }
+        // The frames that it held below are let go, as by a disconnect (fact C12).
+        for frame in self.below(target) {
+            if self.frames.contains_key(&frame) && self.sessions_on(frame).is_empty() {
+                self.swap_in(frame);
+            }
+        }
+    }
+
+    pub(crate) fn orphan_dialog(&mut self, tab: No) {
+        if let Some(open) = self.tabs[&tab].dialog {
+            self.dialogs.get_mut(&open).expect("it is open").state = State::Unseen;
+        }
+    }
+
+    fn on_session_command(&mut self, command: Command, session: No) {
+        let target = self.sessions[&session].target;
+        if self.sessions[&session].worker {
+            return self.reply_ok(&command);
+        }
+        let top = self.tabs.contains_key(&target);
+        let tab = self.frames[&target].tab;
+        match &*command.method {
+            "Page.getNavigationHistory" | "Network.getCookies" | "Page.bringToFront" => self.reply_ok(&command),
+            "Page.handleJavaScriptDialog" => {
+                if !self.ends_the_browser(tab, &command) {
+                    self.answer(&command, session);
+                }
+            }
+            "Page.navigate" | "Page.reload" | "Page.close" | "Page.crash" if !top => {
+                self.reply_error(&command, -32000, "Command can only be executed on top-level targets");
+            }
+            "Page.navigate" | "Page.reload" | "Page.close" | "Page.crash" => {
+                if !self.ends_the_browser(tab, &command) {
+                    self.on_page_command(command, tab);
+                }
+            }
+            "Runtime.runIfWaitingForDebugger" => {
+                self.session_mut(session).held = false;
+                if top {
+                    self.release_tab(tab);
+                } else {
+                    self.swap_in(target);
+                }
+                self.hand_on(command, session);
+            }
+            "Page.enable" => {
+                let known = self.session_mut(session);
+                known.page = true;
+                known.supervised |= command.mark.is_none();
+                self.hand_on(command, session);
+            }
+            "Page.disable" => {
+                self.session_mut(session).page = false;
+                self.hand_on(command, session);
+            }
+            "Runtime.terminateExecution" => {
+                let proc = self.frames[&target].proc;
+                if let Some(proc) = self.procs.get_mut(&proc) {
+                    proc.busy = false;
+                }
+                self.hand_on(command, session);
+            }
+            "Target.setAutoAttach" if self.tabs[&tab].hold == Hold::Bare => self.in_renderer(&command, session),
+            _ => self.hand_on(command, session),
+        }
+    }
+
+    /// Navigation and the like on a tab's root.
+    fn on_page_command(&mut self, command: Command, tab: No) {
+        if self.tabs[&tab].hold != Hold::Free {
+            return self.reply_error(&command, -32000, "Not attached to an active page");
+        }
+        let leaving = match &*command.method {
+            "Page.navigate" => Leaving::To(self.rng.below(4) as u8),
+            "Page.reload" => Leaving::Reload,
+            "Page.close" => Leaving::Close,
+            // `Page.crash` never replies.
+            _ => {
+                let proc = self.frames[&tab].proc;
+                if self.can_crash(proc) {
+                    self.crash(proc);
+                }
+                return;
+            }
+        };
+        let asks = command.mark.is_some() && self.rng.percent(15) && self.tabs[&tab].dialog.is_none();
+        if asks && self.can_open_dialog(tab) {
+            let cause = if leaving == Leaving::Reload || leaving == Leaving::Close {
+                self.reply_ok(&command);
+                None
+            } else {
+                Some(command)
+            };
+            self.open_dialog(tab, "beforeunload", cause);
+            self.tab_mut(tab).leaving = Some(leaving);
+            return;
+        }
+        self.leave_after_reply(&command, tab, leaving);
+    }
+
+    fn leave_after_reply(&mut self, command: &Command, tab: No, leaving: Leaving) {
+        self.reply_ok(command);
+        self.leave(tab, leaving);
+    }
+
+    /// Returns whether fact A25 makes the command end the whole browser; it then has.
+    fn ends_the_browser(&mut self, tab: No, command: &Command) -> bool {
+        if self.tabs.get(&tab).is_none_or(|tab| tab.armed.is_none()) || !self.watched(tab) {
+            return false;
+        }
+        self.dead = true;
+        let told = self.tabs[&tab].armed_heard.is_some_and(|heard| heard <= command.heard);
+        if told {
+            self.blame = Some(format!("{} on tab {tab} ended the browser (fact A25)", command.method));
+        }
+        true
+    }
+
+    /// Hands a command on to the renderer of its session's target.
+    fn hand_on(&mut self, command: Command, session: No) {
+        let target = self.sessions[&session].target;
+        let frame = &self.frames[&target];
+        let tab = self.tabs.get_mut(&frame.tab).expect("a frame's tab");
+        if tab.hold == Hold::Bare {
+            return tab.waiting.push(command);
+        }
+        let proc = frame.pending.map_or(frame.proc, |(_, proc)| proc);
+        if !frame.crashed
+            && let Some(proc) = self.procs.get_mut(&proc)
+        {
+            proc.inbox.push_back(command);
+        }
+    }
+
+    /// Processes that have something to do and can do it.
+    pub(crate) fn runnable(&self) -> Vec<No> {
+        let can = |proc: &super::browser::Proc| proc.is_free() && !proc.inbox.is_empty();
+        self.procs.iter().filter(|(_, proc)| can(proc)).map(|(no, _)| *no).collect()
+    }
+
+    /// A renderer does its next command.
+    pub(crate) fn run_process(&mut self, proc: No) {
+        let Some(command) = self.proc_mut(proc).inbox.pop_front() else { return };
+        let Some(session) = command.session.filter(|session| self.sessions.contains_key(session)) else { return };
+        self.in_renderer(&command, session);
+    }
+
+    fn in_renderer(&mut self, command: &Command, session: No) {
+        let target = self.sessions[&session].target;
+        match &*command.method {
+            "Runtime.enable" => {
+                self.session_mut(session).runtime = true;
+                self.reply_ok(command);
+            }
+            "Target.setAutoAttach" => {
+                self.session_mut(session).auto_attach = true;
+                let oopif = |frame: &No| {
+                    let attached = self.sessions_on(*frame).iter().any(|other| self.sessions[other].parent == session);
+                    self.frames[frame].oopif && self.local_root_above(*frame) == target && !attached
+                };
+                for frame in self.below(target).into_iter().filter(oopif).collect::<Vec<_>>() {
+                    self.attach(frame, "iframe", session, false);
+                }
+                self.reply_ok(command);
+            }
+            "Page.getFrameTree" => {
+                let tree = self.tree_json(target, target);
+                self.reply(command, &format!(r#""result":{{"frameTree":{tree}~}}"#));
+            }
+            "Runtime.getIsolateId" => {
+                let frame = &self.frames[&target];
+                let proc = frame.pending.map_or(frame.proc, |(_, proc)| proc);
+                self.reply(command, &format!(r#""result":{{"id":"i{proc}"~}}"#));
+            }
+            "Runtime.evaluate" if self.frames[&target].pending.is_some() => {
+                self.reply_error(command, -32000, "Cannot find default execution context");
+            }
+            "Runtime.evaluate" | "Input.dispatchMouseEvent" | "Input.dispatchKeyEvent"
+                if command.mark.is_some() && self.rng.percent(15) =>
+            {
+                self.trigger(command, target);
+            }
+            // Some never answer (fact C29).
+            _ if command.mark.is_some() && self.rng.percent(3) => {}
+            _ => self.reply_ok(command),
+        }
+    }
+
+    fn local_root_above(&self, frame: No) -> No {
+        self.frames[&frame].parent.map_or(0, |parent| self.local_root(parent))
+    }
+
+    /// A client's command makes the page do something.
+    fn trigger(&mut self, command: &Command, target: No) {
+        let tab = self.frames[&target].tab;
+        // Input on the root reaches any frame (fact C26).
+        let frames = if command.method.starts_with("Input.") { self.frames_of(tab) } else { vec![target] };
+        let frame = self.rng.pick(&frames).unwrap_or(target);
+        if self.can_open_dialog(frame) {
+            let kind = self.rng.pick(&["alert", "confirm", "prompt"]).unwrap_or("alert");
+            self.open_dialog(frame, kind, Some(command.clone()));
+        } else {
+            self.reply_ok(command);
+        }
+    }
+
+    fn tree_json(&self, frame: No, target: No) -> String {
+        if self.frames[&frame].pending.is_some() && frame == target {
+            return format!(r#"{{"frame":{}~}}"#, self.frame_json(frame));
+        }
+        let here = |child: &No| !self.frames[child].oopif;
+        let children: Vec<String> =
+            self.children(frame).into_iter().filter(here).map(|child| self.tree_json(child, target)).collect();
+        let below =
+            if children.is_empty() { String::new() } else { format!(r#","childFrames":[{}]"#, children.join(",")) };
+        format!(r#"{{"frame":{}{below}~}}"#, self.frame_json(frame))
+    }
+
+    /// Returns whether the facts say what a crash of this process leaves behind.
+    pub(crate) fn can_crash(&self, proc: No) -> bool {
+        if !self.procs.contains_key(&proc)
+            || self.frames.values().any(|frame| frame.pending.is_some_and(|(_, to)| to == proc))
+        {
+            return false;
+        }
+        self.tabs.iter().all(|(no, tab)| {
+            let in_it = |frame: No| self.frames[&frame].proc == proc;
+            let hit = self.frames_of(*no).into_iter().any(in_it);
+            let dialog_stays = [tab.dialog, tab.lost].into_iter().flatten().all(|open| {
+                let frame = self.dialogs[&open].frame;
+                let root = self.local_root(frame);
+                // A frame in a frame that nobody has a session on: nothing would tell.
+                let told = frame == root || !self.sessions_on(root).is_empty();
+                told && !self.above(root).into_iter().any(in_it)
+            });
+            let held =
+                tab.hold != Hold::Free || self.frames_of(*no).iter().any(|frame| self.frames[frame].pending.is_some());
+            !hit || in_it(*no) && !held && tab.armed.is_none() || dialog_stays && !held && tab.armed.is_none()
+        })
+    }
+
+    pub(crate) fn above(&self, mut frame: No) -> Vec<No> {
+        let mut found = Vec::new();
+        while let Some(parent) = self.frames[&frame].parent {
+            found.push(parent);
+            frame = parent;
+        }
+        found
+    }
+}
