@@ -283,7 +283,7 @@ fn an_answer_without_a_reply_ends_and_the_dialog_can_be_answered_again() {
     bench.opening("S", "T", "confirm", "");
     let waiter = bench.accept();
     bench.expect("S", ANSWER);
-    bench.pass(Duration::from_secs(3));
+    bench.pass(Duration::from_secs(10));
     assert_eq!(bench.code(waiter), "timeout");
     assert_eq!(bench.pending(), ["d-1"]);
     bench.accept();
@@ -298,7 +298,7 @@ fn a_closed_dialog_is_recorded_even_if_the_reply_to_its_answer_never_comes() {
     let waiter = bench.accept();
     bench.closed("S", "T");
     bench.expect("S", ANSWER);
-    bench.pass(Duration::from_secs(3));
+    bench.pass(Duration::from_secs(10));
     assert!(!bench.is_waiting(waiter));
     assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Agent)]));
 }
@@ -343,7 +343,7 @@ fn a_policys_answer_that_fails_leaves_the_dialog_to_the_agent() {
     bench.start_task("default", DialogPolicy::AutoAccept);
     let call = bench.call("Runtime.evaluate");
     bench.opening("S", "T", "confirm", "");
-    bench.pass(Duration::from_secs(3));
+    bench.pass(Duration::from_secs(10));
     assert_eq!(bench.code(call), "dialog_open");
     assert_eq!(bench.pending(), ["d-1"]);
 }
@@ -376,7 +376,7 @@ fn the_watchdog_looks_again_when_its_answer_did_not_get_through() {
     bench.opening("S", "T", "confirm", "");
     bench.pass(DIALOG_TIMEOUT);
     bench.expect("S", ANSWER);
-    bench.pass(Duration::from_secs(13));
+    bench.pass(Duration::from_secs(20));
     bench.answer_arrives("S");
     assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Watchdog)]));
 }
