@@ -319,7 +319,19 @@ impl Supervisor {
         }
     }
 
+    /// A client has closed a tab: from now on nothing goes to it, and it is nobody's.
+    pub(super) fn on_closing(&mut self, target: &TargetId) {
+        if self.targets.iter().any(|info| info.target_id == *target) {
+            self.targets.retain(|info| info.target_id != *target);
+            self.closing.push(target.clone());
+        }
+        self.forget_tab(target, "the tab was closed");
+    }
+
     fn remember_target(&mut self, info: &wire::TargetInfo) {
+        if self.closing.contains(&info.target_id) {
+            return;
+        }
         match self.targets.iter_mut().find(|known| known.target_id == info.target_id) {
             Some(known) => {
                 // The opener is told only as long as it is open: keep it (fact E10).
@@ -347,6 +359,7 @@ impl Supervisor {
     pub(super) fn on_target_destroyed(&mut self, params: &str) {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
         self.targets.retain(|info| info.target_id != target_id);
+        self.closing.retain(|closing| *closing != target_id);
         self.forget_tab(&target_id, "the tab was closed");
         // Of a frame that no session of ours has seen yet, nothing else tells that it went.
         let frame = target_id.as_frame();

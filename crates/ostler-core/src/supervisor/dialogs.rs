@@ -128,7 +128,7 @@ impl Supervisor {
         };
         let (policy, timeout) = (task.policy, task.dialog_timeout);
         let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
-        tab.dialogs.push(Dialog {
+        let dialog = Dialog {
             view: Arc::new(view),
             raw: Bytes::copy_from_slice(&event.params),
             orphan: false,
@@ -137,8 +137,8 @@ impl Supervisor {
             isolate,
             timers: vec![watchdog],
             answer: None,
-        });
-        self.touch(&target, Dirty::DIALOGS);
+        };
+        self.open(&target, dialog);
         match policy {
             _ if !answerable => self.block(&target, number),
             _ if self.ending => self.answer(&target, number, false, None, AnsweredBy::Leaving),
@@ -254,8 +254,10 @@ impl Supervisor {
 
     /// Returns the dialog that keeps a call from finishing, if any.
     pub(super) fn blocking_dialog(&self, session: &SessionId, method: &str) -> Option<Arc<DialogView>> {
-        let open = self.tabs.iter().flat_map(|(tab, state)| state.dialogs.iter().map(move |dialog| (tab, dialog)));
-        open.into_iter()
+        // A call must not cost a look at every tab: nearly always none asks anything.
+        let asking = self.asking.iter().filter_map(|target| Some((target, self.tabs.get(target)?)));
+        asking
+            .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
             .find(|(tab, dialog)| dialog.answer.is_none() && self.blocks(tab, dialog, session, method))
             .map(|(_, dialog)| Arc::clone(&dialog.view))
     }
@@ -630,7 +632,7 @@ impl Supervisor {
             frame_id: target.as_frame(),
             answerable: false,
         };
-        tab.dialogs.push(Dialog {
+        let dialog = Dialog {
             view: Arc::new(view),
             raw: Bytes::from_static(b"{}"),
             orphan: true,
@@ -639,12 +641,22 @@ impl Supervisor {
             blocked: HashSet::from([id.clone()]),
             timers: Vec::new(),
             answer: None,
-        });
-        self.touch(target, Dirty::DIALOGS);
+        };
+        self.open(target, dialog);
         self.end_blocked_flights(target, number, false);
     }
 
     // --- bookkeeping ---
+
+    fn open(&mut self, target: &TargetId, dialog: Dialog) {
+        let tabs = &self.tabs;
+        self.asking.retain(|other| other != target && tabs.get(other).is_some_and(|tab| !tab.dialogs.is_empty()));
+        self.asking.push(target.clone());
+        if let Some(tab) = self.tabs.get_mut(target) {
+            tab.dialogs.push(dialog);
+        }
+        self.touch(target, Dirty::DIALOGS);
+    }
 
     fn dialog(&self, target: &TargetId, number: DialogId) -> Option<&Dialog> {
         self.tabs.get(target)?.dialogs.iter().find(|dialog| dialog.view.id == number)

@@ -32,6 +32,9 @@ fn auto_attach(scope: Scope) -> &'static str {
     }
 }
 
+/// How soon asking again can help at the earliest: the next attempt to dial may be under way already.
+const SOON: Duration = Duration::from_millis(100);
+
 impl Supervisor {
     pub(super) fn on_dialling(&mut self) {
         if matches!(self.link, Link::Gone { .. }) {
@@ -46,6 +49,7 @@ impl Supervisor {
         self.browser_id = browser_id;
         self.scope = scope;
         self.targets.clear();
+        self.closing.clear();
         self.ending = false;
         self.link = Link::Starting(2);
         self.send_own(Purpose::Start, None, "Target.setDiscoverTargets", r#"{"discover":true}"#);
@@ -110,7 +114,7 @@ impl Supervisor {
     /// Returns the error for a request while there is no connection; `None` while there is hope or one.
     pub(super) fn gone_error(&self) -> Option<CallError> {
         let Link::Gone { why, retry_at } = &self.link else { return None };
-        let wait = retry_at.since(self.now).as_millis();
+        let wait = retry_at.since(self.now).max(SOON).as_millis();
         Some(CallError::BrowserGone { why: why.clone(), retry_after_ms: u64::try_from(wait).unwrap_or(u64::MAX) })
     }
 

@@ -121,6 +121,10 @@ pub struct Supervisor {
     targets: Vec<wire::TargetInfo>,
     /// Tabs that were left without a connection while a removed frame's dialog made them dangerous (fact A25).
     left_armed: Vec<TargetId>,
+    /// The tabs that have open dialogs, and some that had.
+    asking: Vec<TargetId>,
+    /// Tabs that clients have closed and that the browser has not yet told to be gone.
+    closing: Vec<TargetId>,
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     /// Runs while auto-attach takes the pages of everybody; see `reach.rs`.
@@ -154,6 +158,8 @@ impl Supervisor {
             sessions: IdMap::default(),
             targets: Vec::new(),
             left_armed: Vec::new(),
+            asking: Vec::new(),
+            closing: Vec::new(),
             waiting: Vec::new(),
             wide: None,
             requested: Vec::new(),

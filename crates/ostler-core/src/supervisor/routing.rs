@@ -66,6 +66,8 @@ pub(super) enum Then {
     Nothing,
     /// `Target.createTarget`: the tab is the task's.
     OwnCreated,
+    /// `Target.closeTarget`: the tab is gone for us, however long its renderer takes to end.
+    Close(TargetId),
     /// `Target.attachToTarget`: the session that comes of it is the client's.
     ClientAttach(TargetId),
     /// `Page.handleJavaScriptDialog` on this tab.
@@ -261,6 +263,9 @@ impl Supervisor {
         }
         let then = match call.method.as_str() {
             "Target.createTarget" => Then::OwnCreated,
+            "Target.closeTarget" => {
+                wire::read::<wire::NamesTarget>(params).map_or(Then::Nothing, |named| Then::Close(named.target_id))
+            }
             "Target.attachToTarget" => wire::read::<wire::NamesTarget>(params)
                 .map_or(Then::Nothing, |named| Then::ClientAttach(named.target_id)),
             _ => Then::Nothing,
@@ -444,8 +449,11 @@ impl Supervisor {
             End::Answer(Err(error)) => Err(self.name_error(error, flight)),
             End::Failed(error) => Err(error),
         };
-        if let Then::RawAnswer(tab) = then {
-            self.on_raw_answer_ended(&tab, accepted);
+        match then {
+            Then::RawAnswer(tab) => self.on_raw_answer_ended(&tab, accepted),
+            // The browser closes it without asking anybody (fact A22), but a busy renderer takes its time to go.
+            Then::Close(target) if accepted => self.on_closing(&target),
+            _ => {}
         }
         self.finish(waiter, outcome);
     }

@@ -273,3 +273,25 @@ fn starting_and_ending_a_thousand_tasks_leaves_nothing_behind() {
     assert_eq!((bench.core.sessions.len(), bench.core.tabs.len(), bench.core.targets.len()), (2, 2, 2));
     assert_eq!((bench.core.tasks.len(), bench.core.in_flight(), bench.core.poll_timeout()), (2, 0, None));
 }
+
+#[test]
+fn a_tab_that_a_client_closed_takes_no_further_call_though_the_browser_is_slow_to_tell() {
+    let mut bench = Bench::with_tab();
+    bench.target_created("T2", "page", "");
+    bench.attached("", "T2", "S2", "page", false, "");
+    bench.answer_set_up("S2", "T2", "2");
+    let close = bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
+    let sent = bench.expect("", "Target.closeTarget");
+    bench.reply(&sent, r#"{"success":true}"#);
+    assert_eq!(bench.result(close), r#"{"success":true}"#);
+    bench.call("Runtime.evaluate");
+    bench.expect("S2", "Runtime.evaluate");
+    let late = bench.call_on("S", "Runtime.evaluate");
+    assert_eq!(bench.code(late), "session_gone");
+    // What is still told of it does not bring it back.
+    bench.event("", "Target.targetInfoChanged", r#"{"targetInfo":{"targetId":"T","type":"page","url":"about:blank"}}"#);
+    bench.target_destroyed("T2");
+    bench.call("Runtime.evaluate");
+    bench.expect("", "Target.createTarget");
+    bench.target_destroyed("T");
+}
