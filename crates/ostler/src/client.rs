@@ -170,6 +170,9 @@ impl Client {
 
     fn receive_pong(&mut self) -> Result<Pong, ClientError> {
         let line = self.receive(PATIENCE)?;
+        if let Ok(Refusal { error, error_code: Some(_) }) = serde_json::from_slice(&line) {
+            return Err(ClientError::Refused { error });
+        }
         // A program of another kind may answer with an error: then nothing is known of it, which is not ours to judge.
         let pong: Pong = serde_json::from_slice(&line).unwrap_or_default();
         if let (Some(browser), Some(false)) = (&self.browser, pong.same_browser) {
@@ -196,7 +199,18 @@ impl Client {
             if is_timeout(&error) {
                 return ClientError::Stuck { socket: self.socket.clone(), patience: PATIENCE };
             }
-            self.gone(error)
+            self.refusal().unwrap_or_else(|| self.gone(error))
+        })
+    }
+
+    /// Returns what the daemon said before it closed the connection unasked: it had no room for us.
+    fn refusal(&mut self) -> Option<ClientError> {
+        // The first read reports that our own words were not taken, the second one gives what was said.
+        (0..2).find_map(|_| {
+            let mut line = Vec::new();
+            self.stream.read_until(b'\n', &mut line).ok()?;
+            let Refusal { error, error_code } = serde_json::from_slice(&line).ok()?;
+            error_code.map(|_| ClientError::Refused { error })
         })
     }
 
@@ -214,7 +228,7 @@ impl Client {
             }
             Ok(_) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
             Err(error) if is_timeout(&error) => Err(ClientError::Stuck { socket: self.socket.clone(), patience }),
-            Err(error) => Err(self.gone(error)),
+            Err(error) => Err(self.refusal().unwrap_or_else(|| self.gone(error))),
         }
     }
 
@@ -267,6 +281,13 @@ fn check_peer(_stream: &UnixStream, _socket: &Path) -> Result<(), ClientError> {
     Ok(())
 }
 
+/// A reply that is an error of our daemon's.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+    error_code: Option<String>,
+}
+
 /// Why the daemon cannot be used.
 #[derive(Debug)]
 pub(crate) enum ClientError {
@@ -292,6 +313,11 @@ pub(crate) enum ClientError {
         pid: Option<u32>,
         /// The path.
         socket: PathBuf,
+    },
+    /// The daemon turned us away with a sentence of its own.
+    Refused {
+        /// The sentence.
+        error: String,
     },
     /// The connection broke.
     Gone {
@@ -347,6 +373,7 @@ impl fmt::Display for ClientError {
                 let how = pid.map_or_else(String::new, |pid| format!(" with `kill {pid}`"));
                 write!(f, "{who} holds the name but {} does not answer; end it{how} and try again", socket.display())
             }
+            Self::Refused { error } => f.write_str(error),
             Self::Gone { socket, error } => write!(
                 f,
                 "the daemon at {} went away before it answered ({error}), so whether the request took effect is not known; \
