@@ -133,6 +133,7 @@ impl Supervisor {
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
         self.set_up(id);
+        self.flush(target);
     }
 
     /// Sends a session's set-up, all at once. A held target is resumed when the commands that must
@@ -223,7 +224,7 @@ impl Supervisor {
             tab.phase = Phase::Ready;
             self.touch(&target, Dirty::TABS);
         }
-        self.flush_if_ready(&target);
+        self.flush(&target);
     }
 
     /// Lets a held target run. Sent on sessions that are not held it does nothing.
@@ -237,9 +238,12 @@ impl Supervisor {
     }
 
     /// Lets the requests go on that waited for this tab.
-    fn flush_if_ready(&mut self, target: &TargetId) {
-        let Some(tab) = self.tabs.get_mut(target).filter(|tab| tab.phase == Phase::Ready) else { return };
-        for request in std::mem::take(&mut tab.queue) {
+    fn flush(&mut self, target: &TargetId) {
+        if !self.takes_calls(target) {
+            return;
+        }
+        let waiting = self.tabs.get_mut(target).map(|tab| std::mem::take(&mut tab.queue)).unwrap_or_default();
+        for request in waiting {
             self.on_request(request);
         }
     }

@@ -52,6 +52,11 @@ pub(crate) fn can_trigger_dialog(method: &str) -> bool {
     method.starts_with("Input.")
 }
 
+/// Returns whether the method makes the browser itself replace the tab's document.
+pub(crate) fn navigates(method: &str) -> bool {
+    matches!(method, "Page.navigate" | "Page.navigateToHistoryEntry" | "Page.reload")
+}
+
 /// Returns whether the method is answered by the browser for a tab whose renderer crashed (fact C20).
 pub(crate) fn survives_crash(method: &str) -> bool {
     finishes_despite_dialog(method)

@@ -347,15 +347,19 @@ impl Supervisor {
     }
 
     fn call_target(&mut self, request: Request, id: &TargetId) {
-        if let Some(tab) = self.tabs.get_mut(id) {
+        if let Some(tab) = self.tabs.get(id) {
             if tab.task != request.task {
                 let why = format!("tab {id} belongs to task {}; name that task in `task` to use it", tab.task);
                 return self.fail_request(request, CallError::BadRequest { field: "target_id", why });
             }
-            return match tab.session.clone().filter(|_| tab.phase == Phase::Ready) {
-                Some(session) => self.call_on(request, &session),
-                None => tab.queue.push(request),
-            };
+            let session = tab.session.clone();
+            if let Some(session) = session.filter(|_| self.takes_calls(id)) {
+                return self.call_on(request, &session);
+            }
+            if let Some(tab) = self.tabs.get_mut(id) {
+                tab.queue.push(request);
+            }
+            return;
         }
         let frame = self.sessions.iter().find(|(_, session)| session.supervised && session.target == *id);
         if let Some((session, _)) = frame {
@@ -392,10 +396,15 @@ impl Supervisor {
             return self.fail_request(request, CallError::BadRequest { field: "method", why });
         }
         let tab = session.tab.clone();
-        if let Some(tab) = tab.as_ref().and_then(|tab| self.tabs.get_mut(tab))
-            && matches!(tab.phase, Phase::Recovering | Phase::SettingUp)
-        {
-            return tab.queue.push(request);
+        if let Some(target) = &tab {
+            let too_early = match self.tabs.get(target).map(|tab| tab.phase) {
+                Some(Phase::Recovering) => true,
+                Some(Phase::SettingUp) => blocking::navigates(&call.method) || !self.takes_calls(target),
+                _ => false,
+            };
+            if let Some(tab) = self.tabs.get_mut(target).filter(|_| too_early) {
+                return tab.queue.push(request);
+            }
         }
         if call.on_dialog == OnDialog::Return
             && let Some(dialog) = self.blocking_dialog(id, &call.method)

@@ -201,14 +201,19 @@ impl Supervisor {
             return None;
         }
         let target = task.current.clone()?;
-        match self.tabs.get_mut(&target) {
-            Some(tab) if tab.phase == Phase::Ready => Some((target, request)),
-            Some(tab) => {
-                tab.queue.push(request);
-                None
-            }
-            None => None,
+        if self.takes_calls(&target) {
+            return Some((target, request));
         }
+        self.tabs.get_mut(&target)?.queue.push(request);
+        None
+    }
+
+    /// Returns whether calls can be sent to a tab. While a document that was there before is being set up they go
+    /// right behind the set-up; only what navigates has to wait (fact F2).
+    pub(super) fn takes_calls(&self, target: &TargetId) -> bool {
+        let Some(tab) = self.tabs.get(target) else { return false };
+        let held = || tab.session.as_ref().and_then(|id| self.sessions.get(id)).is_none_or(|session| session.held);
+        tab.phase == Phase::Ready || tab.phase == Phase::SettingUp && !held()
     }
 
     /// Chooses a tab for a task that has none. The default task takes a real page that nobody has;

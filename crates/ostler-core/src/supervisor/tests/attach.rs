@@ -13,7 +13,20 @@ const FOCUS: &str = "Emulation.setFocusEmulationEnabled";
 // --- set-up and resume ---
 
 #[test]
-fn a_call_does_not_overtake_the_set_up_of_its_tab() {
+fn a_call_that_does_not_navigate_goes_right_behind_the_set_up_of_a_document_that_was_there() {
+    let mut bench = Bench::guest();
+    bench.target_created("T", "page", "");
+    bench.call("Runtime.evaluate");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    let sent = bench.methods();
+    assert_eq!(sent.first().map(String::as_str), Some("S Page.enable"));
+    assert_eq!(sent.last().map(String::as_str), Some("S Runtime.evaluate"));
+}
+
+#[test]
+fn a_navigation_does_not_overtake_the_set_up_of_its_tab() {
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     let call = bench.call("Page.navigate");
