@@ -120,7 +120,7 @@ impl Supervisor {
             self.resume(&session);
         }
         let Some(tab) = self.tabs.get(target) else { return };
-        let (ours, armed) = (tab.ours, tab.session.clone().filter(|_| tab.armed));
+        let (ours, armed, watched) = (tab.ours, tab.session.clone().filter(|_| tab.armed), tab.session.is_some());
         if tab.armed && armed.is_none() {
             self.left_armed.push(target.clone());
         }
@@ -149,7 +149,12 @@ impl Supervisor {
             None => {}
         }
         for session in attached {
-            self.detach(&session);
+            // What we watch was resumed before; a popup that is only being attached may be held, and not say so (E2).
+            if watched {
+                self.detach(&session);
+            } else {
+                self.let_go(&session);
+            }
         }
     }
 

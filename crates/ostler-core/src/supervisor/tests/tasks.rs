@@ -273,3 +273,41 @@ fn starting_and_ending_a_thousand_tasks_leaves_nothing_behind() {
     assert_eq!((bench.core.sessions.len(), bench.core.tabs.len(), bench.core.targets.len()), (2, 2, 2));
     assert_eq!((bench.core.tasks.len(), bench.core.in_flight(), bench.core.poll_timeout()), (2, 0, None));
 }
+
+#[test]
+fn a_popup_that_is_being_attached_when_its_task_ends_is_resumed_before_it_is_detached() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    let popup = r#","openerId":"T","canAccessOpener":true"#;
+    bench.target_created("P", "page", popup);
+    bench.expect("", "Target.attachToTarget");
+    bench.attached("", "P", "SP", "page", false, popup);
+    bench.input(Input::EndTask("default".into()));
+    let sent = bench.methods();
+    let at = sent.iter().position(|method| method == "SP Runtime.runIfWaitingForDebugger");
+    let detached = bench.sent.iter().position(|sent| sent.param("sessionId") == "SP");
+    assert!(at.is_some() && at < detached, "detached before it is resumed it would hang for good (E3): {sent:?}");
+}
+
+#[test]
+fn a_tab_of_ours_in_which_a_dialogs_frame_went_away_is_closed_once_page_is_off() {
+    let mut bench = Bench::guest();
+    let waiter = bench.call("Runtime.evaluate");
+    let create = bench.expect("", "Target.createTarget");
+    bench.target_created("T", "page", "");
+    bench.reply(&create, r#"{"targetId":"T"}"#);
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.answer_set_up("S", "T", "P");
+    assert_eq!(bench.result(waiter), "{}");
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.sent.clear();
+    bench.input(Input::EndTask("default".into()));
+    assert!(!bench.was_sent("", "Target.closeTarget"), "it would end the browser (A25)");
+    let disable = bench.expect("S", "Page.disable");
+    bench.reply(&disable, "{}");
+    bench.expect("", "Target.closeTarget");
+}
