@@ -554,8 +554,8 @@ impl Supervisor {
     pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = false;
-        let (supervised, set_up) = (session.supervised, session.set_up);
-        if let Some(target) = session.tab.clone() {
+        let (supervised, set_up, tab) = (session.supervised, session.set_up, session.tab.clone());
+        if let Some(target) = tab.clone() {
             if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
                 tab.crashed = false;
             }
@@ -563,6 +563,10 @@ impl Supervisor {
         }
         if !supervised {
             return;
+        }
+        if let Some(target) = tab.filter(|tab| self.tabs.get(tab).is_some_and(|tab| tab.armed)) {
+            // The document of fact A25 went with the renderer.
+            return self.on_document_replaced(&target, id);
         }
         if !set_up {
             // It had crashed before the set-up came, so that nobody was there to take it in.

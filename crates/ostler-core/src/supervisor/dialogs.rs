@@ -486,7 +486,7 @@ impl Supervisor {
     /// is recorded as the agent's.
     pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
         let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
-        if let Some(dialog) = open.filter(|dialog| dialog.answer.is_none()) {
+        if let Some(dialog) = open.filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
             dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, on_its_way: true });
         }
     }
@@ -584,18 +584,20 @@ impl Supervisor {
         self.record_closed(target, dialog, by);
     }
 
-    /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
+    /// The connection is gone, or `Page` is off: what is open stays open in the page, and nobody can answer it
+    /// (fact A11).
     pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         let mut waiters = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
             dialog.orphan = true;
-            waiters.extend(dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again));
+            let waiter = dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again);
+            waiters.extend(waiter.map(|waiter| (waiter, Arc::clone(&dialog.view))));
         }
-        // Nothing is on its way: the answer can be given again when the connection is back.
-        for waiter in waiters {
-            let error = self.gone_error().unwrap_or(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) });
+        // None of these answers is on its way: the dialog is open as before.
+        for (waiter, dialog) in waiters {
+            let error = self.gone_error().unwrap_or(CallError::DialogOpen { dialog, sent: false });
             self.finish(waiter, Err(error));
         }
         self.touch(target, Dirty::DIALOGS);

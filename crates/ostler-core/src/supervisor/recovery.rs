@@ -45,7 +45,9 @@ impl Supervisor {
             return;
         }
         (tab.phase, tab.armed) = (Phase::Recovering, true);
-        self.close_open_dialogs(target);
+        self.close_dialogs_of_frames(target, gone);
+        // The others stay open until the reload, and without `Page` nobody can answer them (fact A11).
+        self.orphan_dialogs(target);
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
         });
