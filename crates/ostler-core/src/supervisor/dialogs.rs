@@ -28,7 +28,7 @@ const ANSWER: Duration = Duration::from_secs(3);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
-/// When the watchdog looks again after its own answer did not go through.
+/// When the watchdog looks again after an answer that was on its way, its own too, did not go through.
 const WATCH_AGAIN: Duration = Duration::from_secs(10);
 
 const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
@@ -466,19 +466,24 @@ impl Supervisor {
         };
         let answer = dialog.answer.take();
         if answer.is_some_and(|answer| answer.by == AnsweredBy::Watchdog) {
-            let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
-            if let Some(dialog) = self.dialog_mut(target, number) {
-                dialog.timers.push(timer);
-            }
+            self.watch_again(target, number);
         }
         self.block(target, number);
     }
 
     pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
-        let waiting =
-            self.dialog(target, number).is_some_and(|dialog| dialog.answer.is_none() && dialog.view.answerable);
-        if waiting {
-            self.answer(target, number, false, None, AnsweredBy::Watchdog);
+        let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.view.answerable) else { return };
+        if dialog.answer.is_none() {
+            return self.answer(target, number, false, None, AnsweredBy::Watchdog);
+        }
+        // Somebody's answer is on its way; it may still fail.
+        self.watch_again(target, number);
+    }
+
+    fn watch_again(&mut self, target: &TargetId, number: DialogId) {
+        let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
+        if let Some(dialog) = self.dialog_mut(target, number) {
+            dialog.timers.push(timer);
         }
     }
 
