@@ -347,6 +347,7 @@ impl Supervisor {
     pub(super) fn on_target_destroyed(&mut self, params: &str) {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
         self.targets.retain(|info| info.target_id != target_id);
+        self.left_armed.retain(|left| *left != target_id);
         self.forget_tab(&target_id, "the tab was closed");
         // Of a frame that no session of ours has seen yet, nothing else tells that it went.
         let frame = target_id.as_frame();

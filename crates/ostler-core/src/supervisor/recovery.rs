@@ -82,8 +82,10 @@ impl Supervisor {
     }
 
     pub(super) fn on_recovery_reload(&mut self, target: &TargetId, end: End) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| tab.session.is_some()) else { return };
-        let Some(session) = tab.session.clone() else { return };
+        if matches!(end, End::Answer(Ok(_))) {
+            self.left_armed.retain(|left| left != target);
+        }
+        let Some(session) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
         match end {
             End::Answer(Ok(_)) => {
                 // They end with their document (fact A15), and with `Page` off nobody tells so.

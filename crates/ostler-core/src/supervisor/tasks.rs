@@ -121,7 +121,8 @@ impl Supervisor {
         }
         let Some(tab) = self.tabs.get(target) else { return };
         let (ours, armed, watched) = (tab.ours, tab.session.clone().filter(|_| tab.armed), tab.session.is_some());
-        if tab.armed && armed.is_none() {
+        if tab.armed {
+            // Until the answer to a reload says otherwise, which a lost connection may take away.
             self.left_armed.push(target.clone());
         }
         // Those of frames below go with the one that attached them; clients' own are nobody's any more.
@@ -144,7 +145,8 @@ impl Supervisor {
             None if ours && self.scope == Scope::Guest => return self.close_own(target),
             // Nobody else may find the tab so.
             Some(root) => {
-                self.send_own(Purpose::Ignored, Some(&root), "Page.reload", "{}");
+                let purpose = Purpose::Reload { tab: target.clone() };
+                self.send(purpose, Some(&root), "Page.reload", Some(b"{}"), super::OWN_CALL);
             }
             None => {}
         }

@@ -311,3 +311,20 @@ fn a_tab_of_ours_in_which_a_dialogs_frame_went_away_is_closed_once_page_is_off()
     bench.reply(&disable, "{}");
     bench.expect("", "Target.closeTarget");
 }
+
+#[test]
+fn a_tab_left_in_danger_is_still_so_when_the_connection_took_its_reload_away() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.input(Input::EndTask("default".into()));
+    bench.expect("S", "Page.reload");
+    bench.lose_connection();
+    bench.sent.clear();
+    bench.start_task("default", DialogPolicy::MustRespond);
+    bench.connect("BROWSER", Scope::Own);
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S2", "page", false, "");
+    bench.expect("S2", "Page.reload");
+    assert!(!bench.was_sent("S2", "Page.enable"), "it would let the next navigation end the browser (A25)");
+}
