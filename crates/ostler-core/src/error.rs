@@ -112,6 +112,8 @@ pub enum CallError {
 pub enum TimeoutHint {
     /// The page has not answered anything for the whole time: a script keeps it busy.
     PageBusy,
+    /// It was asked to stop the script that keeps the page busy, and the page does not answer all the same.
+    StillBusy,
     /// Nothing in particular.
     None,
 }
@@ -145,10 +147,13 @@ impl CallError {
                 let verb = if *sent { "blocks this call" } else { "is open on the page, so the call was not sent" };
                 format!("{} {verb}", dialog.describe())
             }
+            Self::Timeout { timeout_ms, hint: TimeoutHint::StillBusy, .. } => {
+                format!("the script that keeps the page busy could not be stopped within {timeout_ms} ms")
+            }
             Self::Timeout { method, timeout_ms, hint } => {
                 let busy = match hint {
                     TimeoutHint::PageBusy => "; a script keeps the page busy",
-                    TimeoutHint::None => "",
+                    TimeoutHint::StillBusy | TimeoutHint::None => "",
                 };
                 format!("{method} gave no answer within {timeout_ms} ms{busy}")
             }
@@ -180,6 +185,9 @@ impl CallError {
             Self::Timeout { hint: TimeoutHint::PageBusy, .. } => Some(
                 r#"stop the script with {"meta":"interrupt"} (`ostler interrupt`), or reload the page"#.to_owned(),
             ),
+            Self::Timeout { hint: TimeoutHint::StillBusy, .. } => {
+                Some("reload the page with Page.reload, or close the tab with Target.closeTarget".to_owned())
+            }
             Self::Timeout { .. } => Some("raise `timeout_ms`, or look at the page before trying again".to_owned()),
             Self::SessionGone { .. } => {
                 Some("leave `session_id` out to use the task's current tab, or list the tabs with Target.getTargets".to_owned())

@@ -176,14 +176,16 @@ fn is_true(value: &bool) -> bool {
 impl DialogView {
     /// Returns the words for it in an error, such as `a confirm dialog (d-3: "Delete it?")`.
     pub fn describe(&self) -> String {
+        let shown: String = self.message.chars().take(200).collect();
         match self.kind {
+            DialogKind::Unknown if self.answerable || !self.message.is_empty() => {
+                format!("a dialog of a type that ostler does not know ({}: {shown:?})", self.id)
+            }
             DialogKind::Unknown => {
                 format!("a dialog, print preview or busy script ({}) that was there before ostler attached", self.id)
             }
-            kind => {
-                let shown: String = self.message.chars().take(200).collect();
-                format!("a {} dialog ({}: {shown:?})", kind.as_str(), self.id)
-            }
+            DialogKind::Alert => format!("an alert dialog ({}: {shown:?})", self.id),
+            kind => format!("a {} dialog ({}: {shown:?})", kind.as_str(), self.id),
         }
     }
 

@@ -364,6 +364,7 @@ impl Supervisor {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
         self.targets.retain(|info| info.target_id != target_id);
         self.closing.retain(|closing| *closing != target_id);
+        self.left_armed.retain(|left| *left != target_id);
         self.forget_tab(&target_id, "the tab was closed");
         // Of a frame that no session of ours has seen yet, nothing else tells that it went.
         let frame = target_id.as_frame();
@@ -571,8 +572,8 @@ impl Supervisor {
     pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = false;
-        let (supervised, set_up) = (session.supervised, session.set_up);
-        if let Some(target) = session.tab.clone() {
+        let (supervised, set_up, tab) = (session.supervised, session.set_up, session.tab.clone());
+        if let Some(target) = tab.clone() {
             if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
                 tab.crashed = false;
             }
@@ -580,6 +581,10 @@ impl Supervisor {
         }
         if !supervised {
             return;
+        }
+        if let Some(target) = tab.filter(|tab| self.tabs.get(tab).is_some_and(|tab| tab.armed)) {
+            // The document of fact A25 went with the renderer.
+            return self.on_document_replaced(&target, id);
         }
         if !set_up {
             // It had crashed before the set-up came, so that nobody was there to take it in.

@@ -109,7 +109,7 @@ pub(crate) fn read_exception(params: &str, frames: &dyn FrameOfContext) -> Optio
         None => details.text.0,
     };
     let (url, line) = match details.url {
-        Some(url) => (url.0, u64::try_from(details.line_number + 1).unwrap_or(0)),
+        Some(url) => (url.0, u64::try_from(details.line_number.saturating_add(1)).unwrap_or(0)),
         None => first_call_frame(details.stack_trace),
     };
     Some(entry(thrown.timestamp, "exception", &text, &url, line, frames.frame_of(details.execution_context_id)))
@@ -134,7 +134,7 @@ pub(crate) fn read_log_entry(params: &str) -> Option<ConsoleEntry> {
         line_number: Option<i64>,
     }
     let Entry { level, text, timestamp, url, line_number } = serde_json::from_str::<Added<'_>>(params).ok()?.entry;
-    let line = line_number.and_then(|line| u64::try_from(line + 1).ok()).unwrap_or(0);
+    let line = line_number.and_then(|line| u64::try_from(line.saturating_add(1)).ok()).unwrap_or(0);
     (level == "error").then(|| entry(timestamp, "error", &text.0, &url.0, line, None))
 }
 
@@ -198,7 +198,7 @@ fn first_call_frame(stack: Option<&RawValue>) -> (String, u64) {
     }
     let stack: Option<Stack> = stack.and_then(|raw| serde_json::from_str(raw.get()).ok());
     match stack.and_then(|stack| stack.call_frames.into_iter().next()) {
-        Some(frame) => (frame.url.0, u64::try_from(frame.line_number + 1).unwrap_or(0)),
+        Some(frame) => (frame.url.0, u64::try_from(frame.line_number.saturating_add(1)).unwrap_or(0)),
         None => (String::new(), 0),
     }
 }
@@ -235,6 +235,16 @@ mod tests {
         let params = r#"{"timestamp":2000,"exceptionDetails":{"text":"Uncaught","lineNumber":9,"url":"http://a/","exception":{"type":"object","description":"Error: boom\n at x"}}}"#;
         let entry = read_exception(params, &NoFrames).expect("an exception");
         assert_eq!((entry.level, entry.text.as_str(), entry.line), ("exception", "Uncaught Error: boom\n at x", 10));
+    }
+
+    #[test]
+    fn a_line_number_beyond_all_bounds_is_kept_within_them() {
+        let number = i64::MAX;
+        let params = format!(
+            r#"{{"timestamp":2000,"exceptionDetails":{{"text":"Uncaught","lineNumber":{number},"url":"http://a/"}}}}"#
+        );
+        let entry = read_exception(&params, &NoFrames).expect("an exception");
+        assert_eq!(entry.line, number.unsigned_abs());
     }
 
     #[test]

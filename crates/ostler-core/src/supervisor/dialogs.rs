@@ -28,7 +28,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
-/// When the watchdog looks again after its own answer did not go through.
+/// When the watchdog looks again after an answer that was on its way, its own too, did not go through.
 const WATCH_AGAIN: Duration = Duration::from_secs(10);
 
 const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
@@ -468,19 +468,24 @@ impl Supervisor {
         };
         let answer = dialog.answer.take();
         if answer.is_some_and(|answer| answer.by == AnsweredBy::Watchdog) {
-            let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
-            if let Some(dialog) = self.dialog_mut(target, number) {
-                dialog.timers.push(timer);
-            }
+            self.watch_again(target, number);
         }
         self.block(target, number);
     }
 
     pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
-        let waiting =
-            self.dialog(target, number).is_some_and(|dialog| dialog.answer.is_none() && dialog.view.answerable);
-        if waiting {
-            self.answer(target, number, false, None, AnsweredBy::Watchdog);
+        let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.view.answerable) else { return };
+        if dialog.answer.is_none() {
+            return self.answer(target, number, false, None, AnsweredBy::Watchdog);
+        }
+        // Somebody's answer is on its way; it may still fail.
+        self.watch_again(target, number);
+    }
+
+    fn watch_again(&mut self, target: &TargetId, number: DialogId) {
+        let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
+        if let Some(dialog) = self.dialog_mut(target, number) {
+            dialog.timers.push(timer);
         }
     }
 
@@ -488,7 +493,7 @@ impl Supervisor {
     /// is recorded as the agent's.
     pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
         let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
-        if let Some(dialog) = open.filter(|dialog| dialog.answer.is_none()) {
+        if let Some(dialog) = open.filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
             dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, on_its_way: true });
         }
     }
@@ -586,18 +591,20 @@ impl Supervisor {
         self.record_closed(target, dialog, by);
     }
 
-    /// The connection is gone: what is open stays open in the page, and nobody can answer it (fact A11).
+    /// The connection is gone, or `Page` is off: what is open stays open in the page, and nobody can answer it
+    /// (fact A11).
     pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         let mut waiters = Vec::new();
         for dialog in &mut tab.dialogs {
             Arc::make_mut(&mut dialog.view).answerable = false;
             dialog.orphan = true;
-            waiters.extend(dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again));
+            let waiter = dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again);
+            waiters.extend(waiter.map(|waiter| (waiter, Arc::clone(&dialog.view))));
         }
-        // Nothing is on its way: the answer can be given again when the connection is back.
-        for waiter in waiters {
-            let error = self.gone_error().unwrap_or(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) });
+        // None of these answers is on its way: the dialog is open as before.
+        for (waiter, dialog) in waiters {
+            let error = self.gone_error().unwrap_or(CallError::DialogOpen { dialog, sent: false });
             self.finish(waiter, Err(error));
         }
         self.touch(target, Dirty::DIALOGS);

@@ -119,7 +119,7 @@ pub struct Supervisor {
     sessions: IdMap<SessionId, Session>,
     /// All targets that the browser told of, ours or not, in the order in which it told.
     targets: Vec<wire::TargetInfo>,
-    /// Tabs that were left without a connection while a removed frame's dialog made them dangerous (fact A25).
+    /// Tabs that were left while a removed frame's dialog made them dangerous, and of which no reload is known (fact A25).
     left_armed: Vec<TargetId>,
     /// The tabs that have open dialogs, and some that had.
     asking: Vec<TargetId>,

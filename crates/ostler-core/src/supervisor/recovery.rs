@@ -45,7 +45,9 @@ impl Supervisor {
             return;
         }
         (tab.phase, tab.armed) = (Phase::Recovering, true);
-        self.close_open_dialogs(target);
+        self.close_dialogs_of_frames(target, gone);
+        // The others stay open until the reload, and without `Page` nobody can answer them (fact A11).
+        self.orphan_dialogs(target);
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
         });
@@ -80,8 +82,10 @@ impl Supervisor {
     }
 
     pub(super) fn on_recovery_reload(&mut self, target: &TargetId, end: End) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| tab.session.is_some()) else { return };
-        let Some(session) = tab.session.clone() else { return };
+        if matches!(end, End::Answer(Ok(_))) {
+            self.left_armed.retain(|left| left != target);
+        }
+        let Some(session) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
         match end {
             End::Answer(Ok(_)) => {
                 // They end with their document (fact A15), and with `Page` off nobody tells so.

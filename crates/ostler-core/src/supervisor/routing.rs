@@ -279,12 +279,17 @@ impl Supervisor {
             "Target.setAutoAttach" | "Target.autoAttachRelated" => Some(format!(
                 "{method} is ostler's own: every tab and frame of the task is attached already, see the sessions in `state`"
             )),
-            "Target.setDiscoverTargets" if !params.contains("true") => {
-                Some("Target.setDiscoverTargets is ostler's own and stays on; leave the call out".to_owned())
-            }
+            "Target.setDiscoverTargets" if !wire::discovers_everything(params) => Some(
+                "Target.setDiscoverTargets is ostler's own and stays on for all targets; leave the call out".to_owned(),
+            ),
             "Target.detachFromTarget" => {
-                let named = wire::read::<wire::NamesSession>(params)?;
-                let session = self.sessions.get(&named.session_id).filter(|session| session.supervised)?;
+                let named = wire::read::<wire::NamesSession>(params).map(|named| named.session_id);
+                // The older form names the target, and means whichever session there is.
+                let target = wire::read::<wire::NamesTarget>(params).map(|named| named.target_id);
+                let meant = |(id, session): &(&SessionId, &super::Session)| {
+                    session.supervised && (Some(*id) == named.as_ref() || Some(&session.target) == target.as_ref())
+                };
+                let (_, session) = self.sessions.iter().find(meant)?;
                 let tab = session.tab.as_ref().and_then(|tab| self.tabs.get(tab))?;
                 (!tab.dialogs.is_empty()).then(|| {
                     "a dialog is open on this tab, and detaching now would leave it unanswerable; answer it first"
@@ -583,6 +588,12 @@ impl Supervisor {
                     flight.purpose = Purpose::Ignored;
                 }
             }
+            let error = match error {
+                CallError::Timeout { timeout_ms, .. } => {
+                    CallError::Timeout { method: "interrupt".to_owned(), timeout_ms, hint: TimeoutHint::StillBusy }
+                }
+                error => error,
+            };
             return self.finish(waiter, Err(error));
         }
         if !self.calls.any(mine) {

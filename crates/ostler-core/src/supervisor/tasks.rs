@@ -120,8 +120,9 @@ impl Supervisor {
             self.resume(&session);
         }
         let Some(tab) = self.tabs.get(target) else { return };
-        let (ours, armed) = (tab.ours, tab.session.clone().filter(|_| tab.armed));
-        if tab.armed && armed.is_none() {
+        let (ours, armed, watched) = (tab.ours, tab.session.clone().filter(|_| tab.armed), tab.session.is_some());
+        if tab.armed {
+            // Until the answer to a reload says otherwise, which a lost connection may take away.
             self.left_armed.push(target.clone());
         }
         // Those of frames below go with the one that attached them; clients' own are nobody's any more.
@@ -144,12 +145,18 @@ impl Supervisor {
             None if ours && self.scope == Scope::Guest => return self.close_own(target),
             // Nobody else may find the tab so.
             Some(root) => {
-                self.send_own(Purpose::Ignored, Some(&root), "Page.reload", "{}");
+                let purpose = Purpose::Reload { tab: target.clone() };
+                self.send(purpose, Some(&root), "Page.reload", Some(b"{}"), super::OWN_CALL);
             }
             None => {}
         }
         for session in attached {
-            self.detach(&session);
+            // What we watch was resumed before; a popup that is only being attached may be held, and not say so (E2).
+            if watched {
+                self.detach(&session);
+            } else {
+                self.let_go(&session);
+            }
         }
     }
 

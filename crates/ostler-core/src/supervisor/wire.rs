@@ -66,6 +66,19 @@ pub(crate) struct NamesSession {
     pub(crate) session_id: SessionId,
 }
 
+/// The parameters of `Target.setDiscoverTargets`.
+#[derive(Deserialize)]
+struct DiscoverTargets {
+    discover: bool,
+    #[serde(default)]
+    filter: Option<serde::de::IgnoredAny>,
+}
+
+/// Returns whether `Target.setDiscoverTargets` with these parameters goes on telling of every target.
+pub(crate) fn discovers_everything(params: &str) -> bool {
+    read::<DiscoverTargets>(params).is_some_and(|wanted| wanted.discover && wanted.filter.is_none())
+}
+
 /// Any event, result or parameter object that names a target.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -136,7 +136,12 @@ impl Browser {
                 self.hand_on(command, session);
             }
             "Page.disable" => {
-                self.session_mut(session).page = false;
+                let known = self.session_mut(session);
+                known.page = false;
+                if known.supervised && top {
+                    // What it saw open it cannot answer any more (fact A11).
+                    self.orphan_dialog(tab);
+                }
                 self.hand_on(command, session);
             }
             "Runtime.terminateExecution" => {

@@ -218,20 +218,26 @@ fn what_would_blind_the_supervisor_is_refused_and_goes_through_on_a_clients_own_
         ("Target.setAutoAttach", "{}"),
         ("Target.autoAttachRelated", "{}"),
         ("Target.setDiscoverTargets", r#"{"discover":false}"#),
+        ("Target.setDiscoverTargets", r#"{"discover":false,"why":"true"}"#),
+        ("Target.setDiscoverTargets", r#"{"discover":true,"filter":[{"type":"page"}]}"#),
     ] {
         let refused = bench.call_with(method, params);
         assert_eq!(bench.code(refused), "bad_request", "{method}");
         bench.expect_nothing_sent();
     }
+    bench.call_with("Target.setDiscoverTargets", r#"{"discover":true}"#);
+    bench.expect("", "Target.setDiscoverTargets");
 }
 
 #[test]
-fn a_tab_with_an_open_dialog_is_not_detached() {
+fn a_tab_with_an_open_dialog_is_not_detached_whichever_way_it_is_named() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");
-    let refused = bench.call_with("Target.detachFromTarget", r#"{"sessionId":"S"}"#);
-    assert_eq!(bench.code(refused), "bad_request", "A11");
-    bench.expect_nothing_sent();
+    for params in [r#"{"sessionId":"S"}"#, r#"{"targetId":"T"}"#] {
+        let refused = bench.call_with("Target.detachFromTarget", params);
+        assert_eq!(bench.code(refused), "bad_request", "A11: {params}");
+        bench.expect_nothing_sent();
+    }
 }
 
 #[test]
@@ -410,4 +416,6 @@ fn an_interrupt_that_cannot_free_the_page_ends_once_with_timeout() {
     bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
     bench.pass(Duration::from_secs(30));
     assert_eq!(bench.code(waiter), "timeout");
+    let told = bench.error(waiter).to_string();
+    assert!(told.contains("could not be stopped") && told.contains("reload"), "{told}");
 }

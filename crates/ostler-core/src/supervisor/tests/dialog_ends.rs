@@ -159,6 +159,11 @@ fn the_other_dialog_of_a_tab_that_recovers_goes_with_the_reload() {
     bench.opening("S", "O", "confirm", "");
     bench.opening("S", "T", "confirm", "");
     bench.frame_detached("S", "O", "remove");
+    assert_eq!(bench.pending(), ["d-2"], "it blocks the page until then");
+    assert!(!bench.view().pending_dialogs[0].answerable);
+    bench.detached("S", "O", "SO");
+    let reload = bench.expect_disarm_then_reload(&["S"]);
+    bench.reply(&reload, "{}");
     assert_eq!(bench.pending(), [""; 0]);
     bench.pass(DIALOG_TIMEOUT);
     assert!(!bench.was_sent("S", ANSWER));
@@ -283,4 +288,33 @@ fn a_lost_connection_leaves_an_open_dialog_that_nobody_can_answer() {
     assert!(!bench.view().pending_dialogs[0].answerable, "A11");
     bench.pass(DIALOG_TIMEOUT);
     bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_raw_answer_to_a_dialog_that_cannot_be_answered_does_not_close_it() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "first");
+    bench.opening("S", "T", "confirm", "second");
+    bench.closed("S", "O");
+    let raw = bench.call(ANSWER);
+    let sent = bench.expect("S", ANSWER);
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.result(raw), "{}");
+    assert_eq!(bench.pending(), ["d-2"], "whatever the browser says, it blocks the page until a reload (A26)");
+}
+
+#[test]
+fn a_crash_while_a_tab_recovers_ends_the_recovery() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.detached("S", "O", "SO");
+    let reload = bench.expect_disarm_then_reload(&["S"]);
+    bench.reply(&reload, "{}");
+    bench.event("S", "Inspector.targetCrashed", "{}");
+    bench.event("S", "Inspector.targetReloadedAfterCrash", "{}");
+    bench.answer_set_up("S", "T", "P");
+    assert_eq!(bench.tab_state("T"), TabState::Ready);
+    bench.opening("S", "T", "confirm", "");
+    assert!(bench.view().pending_dialogs[0].answerable);
 }

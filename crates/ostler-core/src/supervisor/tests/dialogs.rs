@@ -371,6 +371,33 @@ fn the_watchdog_leaves_an_answered_dialog_alone() {
 }
 
 #[test]
+fn the_watchdog_looks_again_when_an_answer_that_was_on_its_way_fails() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    bench.pass(DIALOG_TIMEOUT - Duration::from_secs(1));
+    bench.accept();
+    let sent = bench.expect("S", ANSWER);
+    bench.pass(Duration::from_secs(2));
+    bench.refuse(&sent, -32000, "Something else");
+    assert_eq!(bench.pending(), ["d-1"]);
+    bench.pass(Duration::from_secs(10));
+    let sent = bench.expect("S", ANSWER);
+    assert_eq!(sent.param("accept"), false);
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Watchdog)]));
+}
+
+#[test]
+fn an_answer_that_is_on_its_way_when_the_connection_is_lost_has_an_unknown_outcome() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    let waiter = bench.accept();
+    bench.expect("S", ANSWER);
+    bench.lose_connection();
+    assert_eq!(bench.code(waiter), "unknown_outcome");
+}
+
+#[test]
 fn the_watchdog_looks_again_when_its_answer_did_not_get_through() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");

@@ -295,3 +295,58 @@ fn a_tab_that_a_client_closed_takes_no_further_call_though_the_browser_is_slow_t
     bench.expect("", "Target.createTarget");
     bench.target_destroyed("T");
 }
+
+#[test]
+fn a_popup_that_is_being_attached_when_its_task_ends_is_resumed_before_it_is_detached() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    let popup = r#","openerId":"T","canAccessOpener":true"#;
+    bench.target_created("P", "page", popup);
+    bench.expect("", "Target.attachToTarget");
+    bench.attached("", "P", "SP", "page", false, popup);
+    bench.input(Input::EndTask("default".into()));
+    let sent = bench.methods();
+    let at = sent.iter().position(|method| method == "SP Runtime.runIfWaitingForDebugger");
+    let detached = bench.sent.iter().position(|sent| sent.param("sessionId") == "SP");
+    assert!(at.is_some() && at < detached, "detached before it is resumed it would hang for good (E3): {sent:?}");
+}
+
+#[test]
+fn a_tab_of_ours_in_which_a_dialogs_frame_went_away_is_closed_once_page_is_off() {
+    let mut bench = Bench::guest();
+    let waiter = bench.call("Runtime.evaluate");
+    let create = bench.expect("", "Target.createTarget");
+    bench.target_created("T", "page", "");
+    bench.reply(&create, r#"{"targetId":"T"}"#);
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.answer_set_up("S", "T", "P");
+    assert_eq!(bench.result(waiter), "{}");
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.sent.clear();
+    bench.input(Input::EndTask("default".into()));
+    assert!(!bench.was_sent("", "Target.closeTarget"), "it would end the browser (A25)");
+    let disable = bench.expect("S", "Page.disable");
+    bench.reply(&disable, "{}");
+    bench.expect("", "Target.closeTarget");
+}
+
+#[test]
+fn a_tab_left_in_danger_is_still_so_when_the_connection_took_its_reload_away() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    bench.input(Input::EndTask("default".into()));
+    bench.expect("S", "Page.reload");
+    bench.lose_connection();
+    bench.sent.clear();
+    bench.start_task("default", DialogPolicy::MustRespond);
+    bench.connect("BROWSER", Scope::Own);
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S2", "page", false, "");
+    bench.expect("S2", "Page.reload");
+    assert!(!bench.was_sent("S2", "Page.enable"), "it would let the next navigation end the browser (A25)");
+}

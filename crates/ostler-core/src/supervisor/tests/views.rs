@@ -150,11 +150,24 @@ fn unknown_events_fields_and_types_change_nothing() {
 }
 
 #[test]
+fn dialogs_are_named_as_one_says_it() {
+    for (kind, words) in [("alert", "an alert dialog"), ("confirm", "a confirm dialog")] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", kind, "");
+        let blocked = bench.call("Runtime.evaluate");
+        assert!(bench.error(blocked).to_string().starts_with(words));
+    }
+}
+
+#[test]
 fn a_dialog_of_a_new_type_is_shown_as_unknown_and_can_be_answered() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "brand-new", "?");
     let state = bench.view().state_json();
     assert!(state.contains(r#""id":"d-1","type":"unknown""#) && !state.contains("answerable"), "{state}");
+    let blocked = bench.call("Runtime.evaluate");
+    let told = bench.error(blocked).to_string();
+    assert!(told.contains("a type that ostler does not know (d-1: \"?\")"), "{told}");
     bench.accept();
     bench.expect("S", "Page.handleJavaScriptDialog");
 }
