@@ -321,6 +321,7 @@ impl Supervisor {
                     self.end_flight(flight, End::Failed(error));
                 }
             }
+            Timer::Probe(id) => self.on_probe_due(id),
             Timer::Queued(waiter) => self.on_queued_too_long(waiter),
             Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
