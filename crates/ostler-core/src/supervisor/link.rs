@@ -102,7 +102,6 @@ impl Supervisor {
         for request in queued.into_iter().chain(in_tabs).chain(in_tasks) {
             self.fail_request(request, error.clone());
         }
-        self.leave_if_done();
         self.mark_all_dirty();
     }
 
@@ -133,9 +132,9 @@ impl Supervisor {
         if self.is_connected() {
             self.send_own(Purpose::Leave, None, "Browser.getVersion", "{}");
         }
-        self.leave_if_done();
     }
 
+    /// Asked after each input, since whatever ends a dialog can be what leaving waited for.
     pub(super) fn leave_if_done(&mut self) {
         let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave)) || self.is_dismissing();
         if !left {

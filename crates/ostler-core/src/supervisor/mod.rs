@@ -205,6 +205,9 @@ impl Supervisor {
         while let Some(timer) = self.timers.take_due(self.now) {
             self.on_timer(timer);
         }
+        if !self.leaving.is_empty() {
+            self.leave_if_done();
+        }
     }
 
     /// Returns the next thing to do. Call it until it returns `None` after each batch of inputs.
@@ -324,6 +327,7 @@ impl Supervisor {
                     self.end_flight(flight, End::Failed(error));
                 }
             }
+            Timer::Probe(id) => self.on_probe_due(id),
             Timer::Queued(waiter) => self.on_queued_too_long(waiter),
             Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
@@ -358,16 +362,12 @@ impl Supervisor {
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
-            Purpose::Answer { tab, dialog, by } => {
-                self.on_answer_ended(&tab, dialog, by, end);
-                self.leave_if_done();
-            }
+            Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
-            Purpose::Leave => self.leave_if_done(),
-            Purpose::Ignored => {}
+            Purpose::Leave | Purpose::Ignored => {}
         }
     }
 

@@ -17,7 +17,7 @@ use super::timers::{Timer, TimerId};
 use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, object, wire};
 use crate::cdp::envelope::WireError;
 use crate::error::{CallError, TimeoutHint};
-use crate::ids::{FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// The largest message that we send: Chromium drops the connection at 100 MiB (fact D5).
@@ -26,6 +26,8 @@ const MAX_OUTGOING: usize = 99 << 20;
 const ENVELOPE: usize = 1024;
 /// How long a request may take that has no time of its own.
 const REQUEST: Duration = Duration::from_secs(30);
+/// How long before the end of its time an unanswered call makes us ask whether its page answers at all.
+const PROBE: Duration = Duration::from_millis(200);
 /// How long a page gets to show that it is not busy, before its script is stopped.
 const PATIENCE: Duration = Duration::from_millis(150);
 
@@ -439,7 +441,29 @@ impl Supervisor {
             timeout: request.timeout,
             then,
         };
-        self.send(purpose, session, &call.method, call.params.as_deref(), left);
+        let renderer = session.is_some() && !blocking::finishes_despite_dialog(&call.method);
+        let id = self.send(purpose, session, &call.method, call.params.as_deref(), left);
+        if renderer && left >= 2 * PROBE {
+            self.set_deadline(id, left - PROBE, Timer::Probe(id));
+        }
+    }
+
+    fn set_deadline(&mut self, id: CallId, wait: Duration, timer: Timer) {
+        let timer = self.start_timer(wait, timer);
+        if let Some(flight) = self.calls.get_mut(id) {
+            let before = std::mem::replace(&mut flight.deadline, timer);
+            self.timers.stop(before);
+        }
+    }
+
+    /// Asks the page of a call that is nearly out of time whether it answers anything at all: a call that awaits a
+    /// promise is silent on an idle page too.
+    pub(super) fn on_probe_due(&mut self, id: CallId) {
+        self.set_deadline(id, PROBE, Timer::Call(id));
+        let session = self.calls.get(id).and_then(|flight| flight.session.clone());
+        if let Some(session) = session.filter(|id| self.sessions.get(id).is_some_and(|session| session.supervised)) {
+            self.ask_isolate(&session);
+        }
     }
 
     pub(super) fn on_client_end(
@@ -495,7 +519,9 @@ impl Supervisor {
         };
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
         let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
-        let busy = silent && !blocking::finishes_despite_dialog(&flight.method);
+        let probe =
+            |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
+        let busy = silent && !blocking::finishes_despite_dialog(&flight.method) && self.calls.any(probe);
         let hint = if busy { TimeoutHint::PageBusy } else { TimeoutHint::None };
         CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
     }

@@ -28,6 +28,8 @@ pub(crate) enum Timer {
     ReloadAgain(TargetId),
     /// The user activation of our latest action has run out: auto-attach may be narrow again.
     Narrow,
+    /// A client's call is about to run out of time: is its page busy, or only the call slow?
+    Probe(CallId),
     /// An answer to a dialog is tried again (fact A19).
     AnswerAgain(TargetId, DialogId),
 }

@@ -285,6 +285,20 @@ fn a_page_is_called_busy_only_if_it_answered_nothing_all_the_while() {
 }
 
 #[test]
+fn a_page_that_answers_is_not_called_busy_by_a_call_that_waits_alone() {
+    let mut bench = Bench::with_tab();
+    bench.pass(ms(1));
+    let call = ClientCall { timeout: ms(700), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.pass(ms(600));
+    let probe = bench.expect("S", "Runtime.getIsolateId");
+    bench.reply(&probe, r#"{"id":"P"}"#);
+    bench.pass(ms(100));
+    assert_eq!(bench.code(call), "timeout");
+    assert!(!bench.error(call).to_string().contains("keeps the page busy"), "it awaits a promise, say");
+}
+
+#[test]
 fn a_calls_time_runs_while_it_waits_for_its_tab() {
     let mut bench = Bench::own();
     bench.target_created("T", "page", "");
