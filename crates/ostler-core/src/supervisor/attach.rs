@@ -6,16 +6,14 @@
 
 use std::time::Duration;
 
-use super::console::FrameOfContext;
-use super::frames::{Frame, Frames};
+use super::frames::Frames;
 use super::publish::Dirty;
 use super::routing::Then;
-use super::sessions::{Kind, MainWorld, Phase, Session, Tab};
+use super::sessions::{Kind, Phase, Session};
 use super::timers::Timer;
-use super::{End, Flight, Outcome, Purpose, Scope, Supervisor, wire};
+use super::{End, Flight, Purpose, Scope, Supervisor, wire};
 use crate::error::CallError;
-use crate::ids::{FrameId, SessionId, TargetId, TaskId};
-use crate::view::ConsoleEntry;
+use crate::ids::{SessionId, TargetId, TaskId};
 
 /// How long a held target waits for its set-up to be answered (design consequence 4).
 const HOLD: Duration = Duration::from_secs(2);
@@ -213,7 +211,7 @@ impl Supervisor {
         self.let_calls_through(id);
     }
 
-    fn let_calls_through(&mut self, id: &SessionId) {
+    pub(super) fn let_calls_through(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get(id) else { return };
         let Some(target) = session.tab.clone().filter(|_| session.kind == Kind::Page && session.supervised) else {
             return;
@@ -493,238 +491,5 @@ impl Supervisor {
             // It may have been ended since.
             self.tasks.contains_key(task).then(|| task.clone())
         })
-    }
-
-    // --- a page that does not answer ---
-
-    pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
-        if !answered {
-            return;
-        }
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.set_up = true;
-        if session.kind == Kind::Page
-            && let Some(target) = session.tab.clone()
-        {
-            self.close_orphans(&target);
-        }
-    }
-
-    pub(super) fn on_silence(&mut self, id: &SessionId) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.deadline = None;
-        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
-        if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
-            self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
-        } else {
-            // Its script began to spin in the middle of the set-up: what the browser itself answers goes through.
-            self.let_calls_through(id);
-        }
-    }
-
-    /// The browser's side of the page answers. If its renderer still does not, something blocks it.
-    pub(super) fn on_silence_answered(&mut self, id: &SessionId, answered: bool) {
-        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
-        let silent = answered && self.calls.any(|flight| enabling(&flight.purpose));
-        if silent && let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
-            self.report_blocked(&target, id);
-        }
-        self.let_calls_through(id);
-    }
-
-    // --- crash ---
-
-    /// A frame crashed that may have no session of ours yet, so that nothing else tells that its dialog is over (A24).
-    pub(super) fn on_target_crashed(&mut self, params: &str) {
-        let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
-        if self.tabs.contains_key(&target_id) || self.sessions.values().any(|session| session.target == target_id) {
-            return;
-        }
-        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
-            self.close_dialogs_of_frames(&tab, std::slice::from_ref(&target_id.as_frame()));
-        }
-    }
-
-    pub(super) fn on_crashed(&mut self, id: &SessionId) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.crashed = true;
-        session.isolate = None;
-        let (kind, tab, supervised) = (session.kind.clone(), session.tab.clone(), session.supervised);
-        let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
-        // What the browser answers is still answered (fact C20); the rest never will be.
-        self.fail_flights(
-            |flight| flight.session.as_ref() == Some(id) && !super::blocking::survives_crash(&flight.method),
-            |_| CallError::TargetCrashed { what: what.clone() },
-        );
-        // A client's own session tells the same of the same tab, sooner or later than ours.
-        let Some(target) = tab.filter(|_| supervised) else { return };
-        if kind == Kind::Page {
-            self.close_open_dialogs(&target);
-            if let Some(tab) = self.tabs.get_mut(&target) {
-                tab.crashed = true;
-            }
-        } else {
-            self.close_dialogs_of_session(&target, id);
-        }
-        self.touch(&target, Dirty::ALL);
-    }
-
-    pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.crashed = false;
-        let (supervised, set_up, tab) = (session.supervised, session.set_up, session.tab.clone());
-        if let Some(target) = tab.clone() {
-            if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
-                tab.crashed = false;
-            }
-            self.touch(&target, Dirty::TABS);
-        }
-        if !supervised {
-            return;
-        }
-        if let Some(target) = tab.filter(|tab| self.tabs.get(tab).is_some_and(|tab| tab.armed)) {
-            // The document of fact A25 went with the renderer.
-            return self.on_document_replaced(&target, id);
-        }
-        if !set_up {
-            // It had crashed before the set-up came, so that nobody was there to take it in.
-            return self.set_up(id);
-        }
-        self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
-        self.ask_isolate(id);
-    }
-
-    // --- frames, contexts, console ---
-
-    /// Returns the tab that a supervised session belongs to, with its frames. What an OOPIF's session
-    /// still says after its parent removed the frame comes late, and would bring the frame back.
-    fn frames_of(&mut self, id: &SessionId) -> Option<(TargetId, &mut Frames)> {
-        let session = self.sessions.get(id).filter(|session| session.supervised)?;
-        let target = session.tab.clone()?;
-        let frames = self.tabs.get_mut(&target)?.frames.as_mut()?;
-        let known = |frame: &Frame| frame.oopif.as_ref() == Some(id);
-        let there = session.kind == Kind::Page || frames.get(&session.target.as_frame()).is_some_and(known);
-        there.then_some((target, frames))
-    }
-
-    pub(super) fn on_frame_attached(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::FrameAttached>(params) else { return };
-        let Some((target, frames)) = self.frames_of(id) else { return };
-        frames.on_attached(event.frame_id, event.parent_frame_id, id);
-        self.touch(&target, Dirty::FRAMES);
-    }
-
-    pub(super) fn on_frame_detached(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::FrameDetached<'_>>(params) else { return };
-        if event.reason.as_deref() == Some("swap") {
-            return;
-        }
-        let Some((target, frames)) = self.frames_of(id) else { return };
-        let mut gone = frames.on_removed(&event.frame_id);
-        // A dialog can be told of before its frame, and that frame be the one or below it: the worse counts.
-        gone.extend(self.unknown_frames_asking(&target));
-        self.touch(&target, Dirty::FRAMES);
-        self.on_frames_removed(&target, &gone);
-    }
-
-    pub(super) fn on_frame_started_navigating(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
-        if let Some((_, frames)) = self.frames_of(id) {
-            frames.on_started_navigating(&event.frame_id);
-        }
-    }
-
-    pub(super) fn on_frame_navigated(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::FrameNavigated<'_>>(params) else { return };
-        let restored = event.kind.as_deref() == Some("BackForwardCacheRestore");
-        let info: super::frames::FrameInfo = event.frame.into();
-        let frame = info.id.clone();
-        let Some((target, frames)) = self.frames_of(id) else { return };
-        let is_top = info.parent.is_none();
-        let local_root = is_top || frames.get(&frame).is_some_and(|known| known.oopif.as_ref() == Some(id));
-        let gone = frames.on_navigated(info, id);
-        self.touch(&target, Dirty::FRAMES);
-        if is_top {
-            self.close_dialogs_of_old_document(&target);
-        } else {
-            // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens
-            // can be told before this is told on the frame's own session: only what nobody tells of ends here.
-            self.close_lost_dialogs_of_frames(&target, &gone);
-        }
-        if local_root {
-            if let Some(session) = self.sessions.get_mut(id) {
-                // Perhaps in another process now, and certainly in one that runs.
-                (session.isolate, session.crashed) = (None, false);
-            }
-            if let Some(tab) = self.tabs.get_mut(&target).filter(|_| is_top) {
-                tab.crashed = false;
-                self.touch(&target, Dirty::TABS);
-            }
-            self.ask_isolate(id);
-        }
-        if restored {
-            self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
-        }
-    }
-
-    pub(super) fn on_navigated_within(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
-        let Some((target, frames)) = self.frames_of(id) else { return };
-        frames.set_url(&event.frame_id, event.url.0);
-        self.touch(&target, Dirty::FRAMES);
-    }
-
-    pub(super) fn on_frame_tree(&mut self, id: &SessionId, end: End) {
-        let End::Answer(Ok(result)) = end else { return };
-        let Some(tree) = str::from_utf8(&result).ok().and_then(wire::read::<wire::FrameTreeResult>) else { return };
-        let Some((target, frames)) = self.frames_of(id) else { return };
-        frames.sync(tree.flatten(), id);
-        self.touch(&target, Dirty::FRAMES);
-    }
-
-    pub(super) fn on_context_created(&mut self, params: &str, id: &SessionId) {
-        let Some(wire::ContextCreated { context }) = wire::read(params) else { return };
-        let Some(frame) = context.aux_data.filter(|aux| aux.is_default).and_then(|aux| aux.frame_id) else { return };
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.contexts.insert(context.id, MainWorld { frame, unique_id: context.unique_id.into() });
-        }
-    }
-
-    pub(super) fn on_context_destroyed(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::ContextDestroyed>(params) else { return };
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.contexts.remove(&event.execution_context_id);
-        }
-    }
-
-    pub(super) fn on_contexts_cleared(&mut self, id: &SessionId) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.contexts.clear();
-        if let Some(target) = session.tab.clone() {
-            self.on_document_replaced(&target, id);
-        }
-    }
-
-    pub(super) fn on_console(
-        &mut self,
-        id: &SessionId,
-        read: impl FnOnce(&dyn FrameOfContext) -> Option<ConsoleEntry>,
-    ) {
-        let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
-        let Some(mut entry) = read(session) else { return };
-        let Some(tab) = session.tab.as_ref().and_then(|tab| self.tabs.get(tab)) else { return };
-        if entry.frame_id.is_none() {
-            entry.frame_id = Some(FrameId::from(session.target.as_str())).filter(|_| session.kind != Kind::Page);
-        }
-        if let Some(task) = self.tasks.get_mut(&tab.task) {
-            task.console.push(entry);
-            task.dirty |= Dirty::CONSOLE;
-        }
-    }
-
-    /// Answers a request for the current tab.
-    pub(super) fn tab_outcome(&self, target: &TargetId) -> Option<Outcome> {
-        let tab: &Tab = self.tabs.get(target)?;
-        Some(Outcome::Tab(target.clone(), tab.session.clone()?))
     }
 }

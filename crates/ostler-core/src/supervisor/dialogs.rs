@@ -13,26 +13,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::answers::{Answer, AnsweredBy, CLOSED_BY_OTHERS};
 use super::publish::Dirty;
 use super::timers::{Timer, TimerId};
-use super::{DialogAnswer, End, OnDialog, Outcome, Purpose, Supervisor, blocking, wire};
+use super::{End, OnDialog, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
 use crate::error::CallError;
-use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId};
 use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogPolicy, DialogView};
 
 /// After how long a session that does not tell its process counts as sharing the dialog's.
 const SUSPICION: Duration = Duration::from_millis(250);
-/// How long the browser may take to carry out an answer.
-const ANSWER: Duration = Duration::from_secs(10);
-/// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
-pub(super) const RETRY: Duration = Duration::from_millis(100);
-const RETRIES: u32 = 10;
-/// When the watchdog looks again after an answer that was on its way, its own too, did not go through.
-const WATCH_AGAIN: Duration = Duration::from_secs(10);
-
-const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
-
 /// One open dialog.
 #[derive(Debug)]
 pub(crate) struct Dialog {
@@ -46,53 +37,9 @@ pub(crate) struct Dialog {
     isolate: Option<Box<str>>,
     /// Sessions that were found to be blocked by it.
     blocked: HashSet<SessionId>,
-    timers: Vec<TimerId>,
+    pub(super) timers: Vec<TimerId>,
     /// The answer that is on its way, kept to be tried again.
-    answer: Option<Answer>,
-}
-
-#[derive(Debug)]
-struct Answer {
-    params: String,
-    by: AnsweredBy,
-    tries: u32,
-    /// Whether the browser owes a reply to it; otherwise it waits to be sent again.
-    on_its_way: bool,
-}
-
-impl Answer {
-    /// Returns the client that waits for an answer of which no reply will tell any more.
-    fn waits_to_be_sent_again(&self) -> Option<Waiter> {
-        match self.by {
-            AnsweredBy::Agent(waiter) if !self.on_its_way => Some(waiter),
-            _ => None,
-        }
-    }
-}
-
-/// Who answered, and who waits to hear that it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AnsweredBy {
-    /// A client through the dialog verb.
-    Agent(Waiter),
-    /// A client that sent `Page.handleJavaScriptDialog` itself.
-    RawCall,
-    /// `auto_dismiss` or `auto_accept`.
-    Policy,
-    /// Nobody answered in time.
-    Watchdog,
-    /// The daemon or the task ends.
-    Leaving,
-}
-
-impl From<AnsweredBy> for ClosedBy {
-    fn from(by: AnsweredBy) -> Self {
-        match by {
-            AnsweredBy::Agent(_) | AnsweredBy::RawCall => Self::Agent,
-            AnsweredBy::Policy => Self::AutoPolicy,
-            AnsweredBy::Watchdog | AnsweredBy::Leaving => Self::Watchdog,
-        }
-    }
+    pub(super) answer: Option<Answer>,
 }
 
 impl Supervisor {
@@ -165,7 +112,7 @@ impl Supervisor {
     }
 
     /// Ends the calls that the dialog blocks, and finds out which sessions it blocks besides its owner's.
-    fn block(&mut self, target: &TargetId, number: DialogId) {
+    pub(super) fn block(&mut self, target: &TargetId, number: DialogId) {
         self.end_blocked_flights(target, number, true);
         self.look_for_blocked(target, number);
     }
@@ -307,235 +254,6 @@ impl Supervisor {
         }
     }
 
-    // --- answering ---
-
-    pub(super) fn on_answer_dialog(&mut self, answer: DialogAnswer) {
-        let waiter = answer.waiter;
-        match self.choose_dialog(&answer) {
-            Ok((tab, number)) => {
-                let text = answer.prompt_text.as_deref().and_then(|raw| str::from_utf8(raw).ok());
-                self.answer(&tab, number, answer.accept, text, AnsweredBy::Agent(waiter));
-            }
-            Err(error) => self.finish(waiter, Err(error)),
-        }
-    }
-
-    fn choose_dialog(&self, answer: &DialogAnswer) -> Result<(TargetId, DialogId), CallError> {
-        if let Some(error) = self.gone_error() {
-            return Err(error);
-        }
-        let task = self.tasks.get(&answer.task).ok_or_else(|| self.unknown_task(&answer.task))?;
-        let open: Vec<(&TargetId, &Dialog)> = self.open_dialogs(task).collect();
-        let known = || open.iter().map(|(_, dialog)| dialog.view.id.to_string()).collect();
-        let (tab, dialog) = match (&answer.dialog_id, open.as_slice()) {
-            (_, []) => return Err(CallError::NoDialog { why: None }),
-            (None, [only]) => *only,
-            (None, _) => return Err(CallError::AmbiguousDialog { known: known() }),
-            (Some(wanted), open) => *open
-                .iter()
-                .find(|(_, dialog)| dialog.view.id.to_string() == *wanted)
-                .ok_or_else(|| CallError::UnknownDialog { dialog_id: wanted.clone(), known: known() })?,
-        };
-        if !dialog.view.answerable {
-            return Err(CallError::DialogOpen { dialog: Arc::clone(&dialog.view), sent: false });
-        }
-        if dialog.answer.is_some() {
-            return Err(CallError::NoDialog { why: Some("the dialog is being answered already") });
-        }
-        Ok((tab.clone(), dialog.view.id))
-    }
-
-    /// Returns the task's open dialogs, the oldest first.
-    pub(super) fn open_dialogs<'a>(
-        &'a self,
-        task: &'a super::tasks::Task,
-    ) -> impl Iterator<Item = (&'a TargetId, &'a Dialog)> {
-        let mut open: Vec<_> = task
-            .tabs
-            .iter()
-            .filter_map(|target| Some((target, self.tabs.get(target)?)))
-            .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
-            .collect();
-        open.sort_by_key(|(_, dialog)| dialog.view.id);
-        open.into_iter()
-    }
-
-    /// Answers a dialog on its tab's root session, the only one that may (fact A3). `text` is a raw
-    /// JSON string; without it an accepted prompt gets its default text (fact A4).
-    fn answer(&mut self, target: &TargetId, number: DialogId, accept: bool, text: Option<&str>, by: AnsweredBy) {
-        let Some(dialog) = self.dialog_mut(target, number) else { return };
-        let prompt = dialog.view.kind == DialogKind::Prompt && accept;
-        let raw = str::from_utf8(&dialog.raw).unwrap_or("{}");
-        let default = || {
-            let opening: wire::RawDefaultPrompt<'_> = serde_json::from_str(raw).ok()?;
-            opening.default_prompt.map(|raw| raw.get().to_owned())
-        };
-        let text = match text {
-            Some(text) => Some(text.to_owned()),
-            None if prompt => default(),
-            None => None,
-        };
-        let params = match text {
-            Some(text) => format!(r#"{{"accept":{accept},"promptText":{text}}}"#),
-            None => format!(r#"{{"accept":{accept}}}"#),
-        };
-        dialog.answer = Some(Answer { params, by, tries: 0, on_its_way: false });
-        self.send_answer(target, number);
-    }
-
-    fn send_answer(&mut self, target: &TargetId, number: DialogId) {
-        let Some(dialog) = self.dialog_mut(target, number) else { return };
-        let Some(answer) = &mut dialog.answer else { return };
-        (answer.tries, answer.on_its_way) = (answer.tries + 1, true);
-        let (params, by, session) = (answer.params.clone(), answer.by, dialog.view.session_id.clone());
-        let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by };
-        let method = "Page.handleJavaScriptDialog";
-        self.send(purpose, Some(&session), method, Some(params.as_bytes()), ANSWER);
-    }
-
-    pub(super) fn on_answer_again(&mut self, target: &TargetId, number: DialogId) {
-        self.send_answer(target, number);
-    }
-
-    pub(super) fn on_answer_ended(&mut self, target: &TargetId, number: DialogId, by: AnsweredBy, end: End) {
-        let outcome = match end {
-            End::Answer(Ok(_)) => match self.take_dialog(target, number) {
-                Some(dialog) => Ok(self.record_closed(target, dialog, by.into())),
-                // What the answer set off, such as leaving the page, was told before the answer's own reply.
-                None => self
-                    .correct_closed(target, number, by.into())
-                    .ok_or(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
-            },
-            End::Answer(Err(error))
-                if error.message.contains("Not attached to an active page")
-                    && self.dialog(target, number).is_some() =>
-            {
-                let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
-                if tries.is_some_and(|tries| tries < RETRIES) {
-                    let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
-                    if let Some(dialog) = self.dialog_mut(target, number) {
-                        dialog.timers.push(timer);
-                        if let Some(answer) = &mut dialog.answer {
-                            answer.on_its_way = false;
-                        }
-                    }
-                    return;
-                }
-                self.give_up_answer(target, number, ClosedBy::Remote);
-                Err(CallError::Cdp { code: error.code, message: error.message })
-            }
-            End::Answer(Err(error))
-                if error.message.contains("No dialog is showing") || self.dialog(target, number).is_none() =>
-            {
-                match self.dialog(target, number).filter(|dialog| !dialog.view.answerable) {
-                    // It took another one's place: the page is blocked by it all the same (fact A26).
-                    Some(dialog) => {
-                        let dialog = Arc::clone(&dialog.view);
-                        self.give_up_answer(target, number, ClosedBy::Remote);
-                        Err(CallError::DialogOpen { dialog, sent: false })
-                    }
-                    // Somebody else was quicker (fact A13).
-                    None => {
-                        if let Some(dialog) = self.take_dialog(target, number) {
-                            self.record_closed(target, dialog, ClosedBy::Remote);
-                        }
-                        Err(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) })
-                    }
-                }
-            }
-            End::Answer(Err(error)) => {
-                self.give_up_answer(target, number, ClosedBy::Remote);
-                Err(CallError::Cdp { code: error.code, message: error.message })
-            }
-            End::Failed(error) => {
-                self.give_up_answer(target, number, by.into());
-                Err(error)
-            }
-        };
-        if let AnsweredBy::Agent(waiter) = by {
-            self.finish(waiter, outcome.map(Outcome::Dialog));
-        }
-    }
-
-    /// The answer did not go through: the dialog is open as before, and blocks what it blocks. One that
-    /// was told to be closed meanwhile is closed, by `closed_by` as far as we can tell.
-    fn give_up_answer(&mut self, target: &TargetId, number: DialogId, closed_by: ClosedBy) {
-        let Some(dialog) = self.dialog_mut(target, number) else {
-            if let Some(dialog) = self.take_dialog(target, number) {
-                self.record_closed(target, dialog, closed_by);
-            }
-            return;
-        };
-        let answer = dialog.answer.take();
-        if answer.is_some_and(|answer| answer.by == AnsweredBy::Watchdog) {
-            self.watch_again(target, number);
-        }
-        self.block(target, number);
-    }
-
-    pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
-        let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.view.answerable) else { return };
-        if dialog.answer.is_none() {
-            return self.answer(target, number, false, None, AnsweredBy::Watchdog);
-        }
-        // Somebody's answer is on its way; it may still fail.
-        self.watch_again(target, number);
-    }
-
-    fn watch_again(&mut self, target: &TargetId, number: DialogId) {
-        let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
-        if let Some(dialog) = self.dialog_mut(target, number) {
-            dialog.timers.push(timer);
-        }
-    }
-
-    /// A client answers by sending `Page.handleJavaScriptDialog` itself; remembered, so that the closing
-    /// is recorded as the agent's.
-    pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
-        let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
-        if let Some(dialog) = open.filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, on_its_way: true });
-        }
-    }
-
-    pub(super) fn on_raw_answer_ended(&mut self, target: &TargetId, accepted: bool) {
-        let Some(tab) = self.tabs.get_mut(target) else { return };
-        let raw = |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|answer| answer.by == AnsweredBy::RawCall);
-        let number = tab.dialogs.iter().chain(&tab.closing).find(|dialog| raw(dialog)).map(|dialog| dialog.view.id);
-        let Some(number) = number else { return };
-        if !accepted {
-            self.give_up_answer(target, number, ClosedBy::Remote);
-        } else if let Some(dialog) = self.take_dialog(target, number) {
-            self.record_closed(target, dialog, ClosedBy::Agent);
-        }
-    }
-
-    /// Dismisses every dialog that can be, because the daemon leaves (fact A11).
-    pub(super) fn dismiss_everything(&mut self) {
-        for (target, number) in self.open_and_unanswered() {
-            self.answer(&target, number, false, None, AnsweredBy::Leaving);
-        }
-    }
-
-    fn open_and_unanswered(&self) -> Vec<(TargetId, DialogId)> {
-        let all = self.tabs.iter().flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)));
-        let open = all.filter(|(_, dialog)| dialog.view.answerable && dialog.answer.is_none());
-        open.map(|(target, dialog)| (target.clone(), dialog.view.id)).collect()
-    }
-
-    /// Returns whether an answer is still on its way, or waits to be tried again.
-    pub(super) fn is_dismissing(&self) -> bool {
-        self.tabs.values().any(|tab| tab.dialogs.iter().any(|dialog| dialog.answer.is_some()))
-    }
-
-    /// Dismisses the dialogs of a tab that is about to be forgotten.
-    pub(super) fn dismiss_for_good(&mut self, target: &TargetId) {
-        for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
-            let Some(root) = self.dialog(target, number).map(|dialog| dialog.view.session_id.clone()) else { continue };
-            self.send_own(Purpose::Ignored, Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
-        }
-    }
-
     // --- ends that nobody asked for ---
 
     /// The page is gone, or what it shows is: nothing more is heard of its dialogs.
@@ -586,7 +304,7 @@ impl Supervisor {
     }
 
     /// It closed while our answer was on its way, and the reply is lost: most likely it was the answer.
-    fn record_as_answered(&mut self, target: &TargetId, dialog: Dialog) {
+    pub(super) fn record_as_answered(&mut self, target: &TargetId, dialog: Dialog) {
         let by = dialog.answer.as_ref().map_or(ClosedBy::Remote, |answer| answer.by.into());
         self.record_closed(target, dialog, by);
     }
@@ -665,23 +383,28 @@ impl Supervisor {
         self.touch(target, Dirty::DIALOGS);
     }
 
-    fn dialog(&self, target: &TargetId, number: DialogId) -> Option<&Dialog> {
+    pub(super) fn dialog(&self, target: &TargetId, number: DialogId) -> Option<&Dialog> {
         self.tabs.get(target)?.dialogs.iter().find(|dialog| dialog.view.id == number)
     }
 
-    fn dialog_mut(&mut self, target: &TargetId, number: DialogId) -> Option<&mut Dialog> {
+    pub(super) fn dialog_mut(&mut self, target: &TargetId, number: DialogId) -> Option<&mut Dialog> {
         self.tabs.get_mut(target)?.dialogs.iter_mut().find(|dialog| dialog.view.id == number)
     }
 
     /// Takes a dialog out, open or closing.
-    fn take_dialog(&mut self, target: &TargetId, number: DialogId) -> Option<Dialog> {
+    pub(super) fn take_dialog(&mut self, target: &TargetId, number: DialogId) -> Option<Dialog> {
         let tab = self.tabs.get_mut(target)?;
         let found = |dialog: &mut Dialog| dialog.view.id == number;
         tab.dialogs.extract_if(.., found).next().or_else(|| tab.closing.extract_if(.., found).next())
     }
 
     /// Sets right who closed a dialog that was recorded before that was known.
-    fn correct_closed(&mut self, target: &TargetId, number: DialogId, by: ClosedBy) -> Option<ClosedDialogView> {
+    pub(super) fn correct_closed(
+        &mut self,
+        target: &TargetId,
+        number: DialogId,
+        by: ClosedBy,
+    ) -> Option<ClosedDialogView> {
         let task = self.tabs.get(target)?.task.clone();
         let task = self.tasks.get_mut(&task)?;
         let closed = task.recent.iter_mut().find(|closed| closed.id == number)?;
@@ -690,7 +413,7 @@ impl Supervisor {
         Some(closed.clone())
     }
 
-    fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
+    pub(super) fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
         for timer in dialog.timers {
             self.timers.stop(timer);
         }

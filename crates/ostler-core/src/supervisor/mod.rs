@@ -11,19 +11,23 @@
 //! Views come out before anything else that a batch caused, so whoever is told an outcome finds it
 //! in the view.
 
+mod answers;
 mod attach;
 mod blocking;
 mod console;
 mod dialogs;
+mod documents;
 mod effect;
 mod frames;
 mod input;
+mod interrupt;
 mod link;
 mod publish;
 mod reach;
 mod recovery;
 mod routing;
 mod sessions;
+mod silence;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -35,7 +39,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use self::dialogs::AnsweredBy;
+use self::answers::AnsweredBy;
 pub use self::effect::{Effect, Outcome};
 pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
 use self::link::Link;

@@ -16,7 +16,7 @@ use super::frames::Frames;
 use super::publish::Dirty;
 use super::sessions::{Kind, Phase, Session};
 use super::timers::Timer;
-use super::{End, Purpose, Supervisor, dialogs};
+use super::{End, Purpose, Supervisor, answers};
 use crate::ids::{FrameId, SessionId, TargetId};
 
 /// How long a reload may take to replace the document before the tab is set up again all the same.
@@ -94,7 +94,7 @@ impl Supervisor {
             }
             // It may pass (fact A19), and nothing else may reach the tab before it has.
             _ => {
-                self.start_timer(dialogs::RETRY, Timer::ReloadAgain(target.clone()));
+                self.start_timer(answers::RETRY, Timer::ReloadAgain(target.clone()));
             }
         }
     }

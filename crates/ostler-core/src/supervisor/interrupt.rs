@@ -1,0 +1,77 @@
+//! Stopping the script that keeps a page busy.
+
+use std::time::Duration;
+
+use super::routing::{Request, gone};
+use super::sessions::Kind;
+use super::timers::Timer;
+use super::{End, Flight, Outcome, Purpose, Supervisor};
+use crate::error::{CallError, TimeoutHint};
+use crate::ids::{TargetId, Waiter};
+
+/// How long a page gets to show that it is not busy, before its script is stopped.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+impl Supervisor {
+    /// Asks every document of the tab whether it is free. One that has not answered after a moment has
+    /// its script stopped, on the session that was there before it hung; when all answer, it is done.
+    pub(super) fn interrupt(&mut self, mut request: Request, target: &TargetId) {
+        self.disarm(&mut request);
+        let waiter = request.waiter;
+        let documents = self.sessions.iter().filter(|(_, session)| {
+            session.supervised && session.tab.as_ref() == Some(target) && !matches!(session.kind, Kind::Other(_))
+        });
+        let documents: Vec<_> = documents.filter(|(_, session)| !session.crashed).map(|(id, _)| id.clone()).collect();
+        if self.tabs.get(target).is_some_and(|tab| tab.crashed) {
+            return self.finish(waiter, Err(CallError::TargetCrashed { what: format!("tab {target}") }));
+        }
+        if documents.is_empty() {
+            return self.finish(waiter, Err(gone("tab", target.as_str())));
+        }
+        let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution"));
+        if let Some(dialog) = blocked {
+            // It waits for the dialog, not for a script, and stopping the script would hang as well (fact A12).
+            return self.finish(waiter, Err(CallError::DialogOpen { dialog, sent: false }));
+        }
+        for id in documents {
+            self.send_own(Purpose::Interrupt(waiter), Some(&id), "Runtime.getIsolateId", "{}");
+        }
+        self.start_timer(PATIENCE, Timer::Interrupt(waiter));
+    }
+
+    pub(super) fn on_interrupt_due(&mut self, waiter: Waiter) {
+        let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
+        for id in self.calls.select(mine) {
+            if let Some(session) = self.calls.get(id).and_then(|flight| flight.session.clone()) {
+                self.send_own(Purpose::Ignored, Some(&session), "Runtime.terminateExecution", "{}");
+            }
+        }
+    }
+
+    pub(super) fn on_interrupt_answered(&mut self, waiter: Waiter, end: End) {
+        let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
+        if let End::Failed(error) = end {
+            // One failure ends the request; the rest of its questions are nobody's any more.
+            for id in self.calls.select(mine) {
+                if let Some(flight) = self.calls.get_mut(id) {
+                    flight.purpose = Purpose::Ignored;
+                }
+            }
+            let error = match error {
+                CallError::Timeout { timeout_ms, .. } => {
+                    CallError::Timeout { method: "interrupt".to_owned(), timeout_ms, hint: TimeoutHint::StillBusy }
+                }
+                error => error,
+            };
+            return self.finish(waiter, Err(error));
+        }
+        if !self.calls.any(mine) {
+            self.finish(waiter, Ok(Outcome::Done));
+        }
+    }
+
+    /// Leaves a line for the daemon's log.
+    pub(super) fn note(&mut self, text: String) {
+        self.effects.push_back(super::Effect::Note(text));
+    }
+}

@@ -1,0 +1,104 @@
+//! Targets that do not answer: a page that something blocks, a renderer that crashed.
+
+use super::publish::Dirty;
+use super::sessions::Kind;
+use super::{Purpose, Supervisor, wire};
+use crate::error::CallError;
+use crate::ids::SessionId;
+
+impl Supervisor {
+    pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
+        if !answered {
+            return;
+        }
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.set_up = true;
+        if session.kind == Kind::Page
+            && let Some(target) = session.tab.clone()
+        {
+            self.close_orphans(&target);
+        }
+    }
+
+    pub(super) fn on_silence(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.deadline = None;
+        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
+        if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
+            self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
+        } else {
+            // Its script began to spin in the middle of the set-up: what the browser itself answers goes through.
+            self.let_calls_through(id);
+        }
+    }
+
+    /// The browser's side of the page answers. If its renderer still does not, something blocks it.
+    pub(super) fn on_silence_answered(&mut self, id: &SessionId, answered: bool) {
+        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
+        let silent = answered && self.calls.any(|flight| enabling(&flight.purpose));
+        if silent && let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
+            self.report_blocked(&target, id);
+        }
+        self.let_calls_through(id);
+    }
+
+    /// A frame crashed that may have no session of ours yet, so that nothing else tells that its dialog is over (A24).
+    pub(super) fn on_target_crashed(&mut self, params: &str) {
+        let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
+        if self.tabs.contains_key(&target_id) || self.sessions.values().any(|session| session.target == target_id) {
+            return;
+        }
+        for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
+            self.close_dialogs_of_frames(&tab, std::slice::from_ref(&target_id.as_frame()));
+        }
+    }
+
+    pub(super) fn on_crashed(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.crashed = true;
+        session.isolate = None;
+        let (kind, tab, supervised) = (session.kind.clone(), session.tab.clone(), session.supervised);
+        let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
+        // What the browser answers is still answered (fact C20); the rest never will be.
+        self.fail_flights(
+            |flight| flight.session.as_ref() == Some(id) && !super::blocking::survives_crash(&flight.method),
+            |_| CallError::TargetCrashed { what: what.clone() },
+        );
+        // A client's own session tells the same of the same tab, sooner or later than ours.
+        let Some(target) = tab.filter(|_| supervised) else { return };
+        if kind == Kind::Page {
+            self.close_open_dialogs(&target);
+            if let Some(tab) = self.tabs.get_mut(&target) {
+                tab.crashed = true;
+            }
+        } else {
+            self.close_dialogs_of_session(&target, id);
+        }
+        self.touch(&target, Dirty::ALL);
+    }
+
+    pub(super) fn on_reloaded_after_crash(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.crashed = false;
+        let (supervised, set_up, tab) = (session.supervised, session.set_up, session.tab.clone());
+        if let Some(target) = tab.clone() {
+            if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) {
+                tab.crashed = false;
+            }
+            self.touch(&target, Dirty::TABS);
+        }
+        if !supervised {
+            return;
+        }
+        if let Some(target) = tab.filter(|tab| self.tabs.get(tab).is_some_and(|tab| tab.armed)) {
+            // The document of fact A25 went with the renderer.
+            return self.on_document_replaced(&target, id);
+        }
+        if !set_up {
+            // It had crashed before the set-up came, so that nobody was there to take it in.
+            return self.set_up(id);
+        }
+        self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
+        self.ask_isolate(id);
+    }
+}
