@@ -1,5 +1,7 @@
 //! One browser's supervisor: it knows the tabs, sessions, frames and dialogs, and decides what to do next.
 //!
+//! There is one for each connection; what the contract calls a task's supervisor is that task's share of it.
+//!
 //! A pure state machine. Its driver loops like this:
 //!
 //! ```text
