@@ -292,8 +292,7 @@ impl Supervisor {
     }
 
     fn release(&mut self, target: &TargetId) {
-        let params = format!(r#"{{"targetId":{},"flatten":true}}"#, serde_json::Value::from(target.as_str()));
-        self.send_own(Purpose::Release(target.clone()), None, "Target.attachToTarget", &params);
+        self.send_attach(Purpose::Release(target.clone()), target);
     }
 
     pub(super) fn on_target_created(&mut self, params: &str) {

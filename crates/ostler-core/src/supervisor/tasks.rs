@@ -273,8 +273,13 @@ impl Supervisor {
     }
 
     pub(super) fn attach(&mut self, target: &TargetId) {
+        self.send_attach(Purpose::Attach { target: target.clone() }, target);
+    }
+
+    /// Attaches to a target by name, for whatever purpose.
+    pub(super) fn send_attach(&mut self, purpose: Purpose, target: &TargetId) {
         let params = format!(r#"{{"targetId":{},"flatten":true}}"#, serde_json::Value::from(target.as_str()));
-        self.send_own(Purpose::Attach { target: target.clone() }, None, "Target.attachToTarget", &params);
+        self.send_own(purpose, None, "Target.attachToTarget", &params);
     }
 
     pub(super) fn on_tab_created(&mut self, id: &TaskId, end: End) {

@@ -476,13 +476,7 @@ fn a_popup_knows_its_opener_after_that_was_closed() {
 #[test]
 fn going_wide_frees_no_popup_that_is_held_in_the_same_process() {
     let mut bench = Bench::guest();
-    bench.target_created("T", "page", "");
-    let ready = bench.call("Runtime.evaluate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
-    bench.answer_set_up("S", "T", "1");
-    assert_eq!(bench.result(ready), "{}");
+    bench.tab_of_guest("T", "S");
 
     bench.call("Input.dispatchMouseEvent");
     let wide = bench.expect("", "Target.setAutoAttach");
