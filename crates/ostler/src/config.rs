@@ -3,7 +3,12 @@
 //! A command reads no more than it needs: a client that finds a daemon looks at a handful of variables
 //! and never opens `config.yaml`; the daemon reads everything once, before it takes its name.
 
+mod document;
 mod file;
+mod key;
+mod keys;
+mod schema;
+mod show;
 
 use std::env;
 use std::ffi::OsString;
@@ -14,6 +19,7 @@ use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
+use serde_json::{Value, json};
 
 use crate::endpoint::{Given, Machine};
 use crate::paths::{Paths, PathsError};
@@ -21,6 +27,14 @@ use crate::secret::SecretUrl;
 use crate::times;
 
 pub(crate) use file::FileError;
+pub(crate) use schema::schema;
+pub(crate) use show::{Setting, effective};
+
+/// What holds where a variable is not set; for the daemon's name and for the task alike.
+const NAME: &str = "default";
+const RUNTIME_DIR: &str = "/tmp";
+const LOG: &str = "info";
+const PYTHON: &str = "python3";
 
 /// The environment variables that mean something to ostler, as they were when the process started.
 /// A variable that is set to nothing counts as not set.
@@ -65,9 +79,9 @@ impl Environment {
         let name = match &self.name {
             // A name that is no UTF-8 is no name either; its lossy form shows what was meant.
             Some(name) => name.to_string_lossy(),
-            None => "default".into(),
+            None => NAME.into(),
         };
-        let folder = self.runtime_dir.clone().unwrap_or_else(|| "/tmp".into());
+        let folder = self.runtime_dir.clone().unwrap_or_else(|| RUNTIME_DIR.into());
         Paths::new(&name, &absolute("BH_RUNTIME_DIR", folder)?).map_err(ConfigError::Paths)
     }
 
@@ -78,6 +92,11 @@ impl Environment {
         }
         let base = etcetera::base_strategy::Xdg::new().map_err(|_| ConfigError::NoHome)?;
         Ok(base.config_dir().join("ostler"))
+    }
+
+    /// Returns where `config.yaml` is, whether it exists or not.
+    pub(crate) fn file(&self) -> Result<PathBuf, ConfigError> {
+        Ok(self.home()?.join("config.yaml"))
     }
 
     /// Returns the browser that the environment names, if it names one.
@@ -103,6 +122,20 @@ impl Environment {
         self.python.as_ref().map(PathBuf::from)
     }
 
+    /// Returns the variables that have no key in `config.yaml`: name, whether it is set, and what holds.
+    fn variables(&self) -> Result<[(&'static str, bool, Value); 6], ConfigError> {
+        let text = |value: &Option<OsString>| value.as_ref().map(|value| value.to_string_lossy().into_owned());
+        let runtime_dir = text(&self.runtime_dir).unwrap_or_else(|| RUNTIME_DIR.to_owned());
+        Ok([
+            ("BU_NAME", self.name.is_some(), json!(self.paths()?.name)),
+            ("BH_RUNTIME_DIR", self.runtime_dir.is_some(), json!(runtime_dir)),
+            ("OSTLER_HOME", self.home.is_some(), json!(self.home()?)),
+            ("OSTLER_TASK", self.task.is_some(), json!(text(&self.task).unwrap_or_else(|| NAME.to_owned()))),
+            ("OSTLER_LOG", self.log.is_some(), json!(text(&self.log).unwrap_or_else(|| LOG.to_owned()))),
+            ("OSTLER_PYTHON", self.python.is_some(), json!(text(&self.python).unwrap_or_else(|| PYTHON.to_owned()))),
+        ])
+    }
+
     /// Returns what a client needs to reach the daemon that this environment means.
     pub(crate) fn client_settings(&self) -> Result<ClientSettings, ConfigError> {
         Ok(ClientSettings { paths: self.paths()?, browser: self.browser()? })
@@ -110,17 +143,22 @@ impl Environment {
 
     /// Returns all that a daemon is told, `config.yaml` included: defaults, then the file, then the environment.
     pub(crate) fn daemon_settings(&self) -> Result<Settings, ConfigError> {
-        let file = file::read(&self.home()?.join("config.yaml")).map_err(ConfigError::File)?;
+        let path = self.file()?;
+        let file = file::read(&path).map_err(ConfigError::File)?;
+        // Every key is judged, used here or not: a wrong value never lies in wait.
+        let wrong = |fault| ConfigError::File(FileError::wrong(&path, fault));
+        keys::check_all(&file).map_err(wrong)?;
         Ok(Settings {
             paths: self.paths()?,
-            browser: self.browser()?.or(file.browser),
-            executable: file.executable,
-            dialog_policy: file.dialog_policy.unwrap_or_default(),
-            dialog_timeout: file.dialog_timeout.unwrap_or(times::DIALOG_DEFAULT),
+            browser: self.browser()?.or(keys::CDP_URL.of(&file).map_err(wrong)?),
+            executable: keys::EXECUTABLE.of(&file).map_err(wrong)?,
+            flags: keys::FLAGS.of(&file).map_err(wrong)?.unwrap_or_default(),
+            dialog_policy: keys::DIALOG_POLICY.of(&file).map_err(wrong)?.unwrap_or_default(),
+            dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
-                None => "info".to_owned(),
+                None => LOG.to_owned(),
             },
         })
     }
@@ -148,6 +186,8 @@ pub(crate) struct Settings {
     pub(crate) browser: Option<NamedBrowser>,
     /// The program that `connect --launch` starts when it is told no other.
     pub(crate) executable: Option<PathBuf>,
+    /// Flags for every browser that is launched.
+    pub(crate) flags: Vec<String>,
     /// How a task's dialogs are answered unless `connect` says otherwise.
     pub(crate) dialog_policy: DialogPolicy,
     /// After how long an unanswered dialog is dismissed.

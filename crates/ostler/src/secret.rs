@@ -10,7 +10,7 @@ use std::fmt;
 use ureq::http::Uri;
 
 /// Stands where the secret part would.
-const HIDDEN: &str = "‹hidden›";
+pub(crate) const HIDDEN: &str = "‹hidden›";
 
 /// A URL that cannot print itself, because it may carry a token.
 #[derive(Clone, PartialEq, Eq)]

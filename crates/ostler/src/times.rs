@@ -12,15 +12,27 @@ pub(crate) const CALL_LONGEST: Duration = Duration::from_secs(3_600);
 pub(crate) const DIALOG_DEFAULT: Duration = Duration::from_secs(300);
 
 /// The longest that a dialog may be told to wait: a day.
-const DIALOG_LONGEST: Duration = Duration::from_secs(86_400);
+pub(crate) const DIALOG_LONGEST: Duration = Duration::from_secs(86_400);
+
+/// The longest that a daemon may be told to stay without a client: a year, which is for ever and still a date.
+pub(crate) const IDLE_LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 /// Returns how long a dialog shall wait, given in seconds, or what is wrong with the number.
 pub(crate) fn dialog_timeout(seconds: f64) -> Result<Duration, String> {
+    // So small a number that it rounds to nothing would answer every dialog at once.
+    above_nothing(seconds, DIALOG_LONGEST)
+}
+
+/// Returns how long a daemon shall stay without a client, given in seconds, or what is wrong with the number.
+pub(crate) fn idle_timeout(seconds: f64) -> Result<Duration, String> {
+    above_nothing(seconds, IDLE_LONGEST)
+}
+
+fn above_nothing(seconds: f64, longest: Duration) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds)
         .ok()
-        // So small a number that it rounds to nothing would answer every dialog at once.
-        .filter(|time| !time.is_zero() && *time <= DIALOG_LONGEST)
-        .ok_or_else(|| format!("must be a number of seconds above 0, at most {}", DIALOG_LONGEST.as_secs()))
+        .filter(|time| !time.is_zero() && *time <= longest)
+        .ok_or_else(|| format!("must be a number of seconds above 0, at most {}", longest.as_secs()))
 }
 
 #[cfg(test)]

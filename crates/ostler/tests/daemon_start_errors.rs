@@ -28,7 +28,7 @@ fn a_wrong_configuration_stops_every_start_by_file_line_and_key() {
     let sandbox = Sandbox::new();
     let file = sandbox.home().join("config.yaml");
     for (text, line, key) in [
-        ("browser:\n  dialog_policy: sometimes\n", "line 2", "browser.dialog_policy"),
+        ("browser:\n  dialog_policy: sometimes\n", "line 2, column 18", "browser.dialog_policy"),
         ("browser:\n  dialog_timeout_s: 5\n  dialog_polcy: x\n", "line 3", "dialog_polcy"),
         ("brwser: {}\n", "line 1", "brwser"),
         ("browser: [\n", "line", "config.yaml"),

@@ -49,6 +49,7 @@ fn defaults(settings: &Settings) -> Defaults {
     Defaults {
         source,
         executable: settings.executable.clone(),
+        flags: settings.flags.clone(),
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,
     }

@@ -31,6 +31,8 @@ pub(crate) struct Defaults {
     pub(crate) source: Source,
     /// The program that a launch takes when it is told no other.
     pub(crate) executable: Option<PathBuf>,
+    /// Flags for every launch, before those that it is told.
+    pub(crate) flags: Vec<String>,
     /// How dialogs are answered.
     pub(crate) dialog_policy: DialogPolicy,
     /// How long a dialog waits for an answer.
@@ -314,6 +316,8 @@ impl Registry {
             ConnectTarget::Url(url) => source_of_url(url),
             ConnectTarget::Launch(mut options) => {
                 options.executable = options.executable.or_else(|| self.defaults.executable.clone());
+                // Where Chromium takes a flag twice, the last one wins.
+                options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
                 (Key::Launched(task.clone()), Source::Launch(options))
             }
             ConnectTarget::Default => {

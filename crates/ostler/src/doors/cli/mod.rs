@@ -1,6 +1,7 @@
 //! The command line: every verb is one file, and all but a few are one request to the daemon.
 
 mod completions;
+mod config;
 mod connect;
 mod context;
 mod daemon;
@@ -52,6 +53,7 @@ enum Verb {
     Daemon(daemon::Daemon),
     Stop(stop::Stop),
     Helpers(helpers::Helpers),
+    Config(config::Config),
     Completions(completions::Completions),
 }
 
@@ -99,6 +101,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Daemon(verb)) => verb.run(&context),
         Some(Verb::Stop(verb)) => verb.run(&context),
         Some(Verb::Helpers(verb)) => verb.run(&context),
+        Some(Verb::Config(verb)) => verb.run(&context),
         Some(Verb::Completions(verb)) => verb.run(&context),
     }
 }

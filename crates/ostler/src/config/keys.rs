@@ -1,0 +1,251 @@
+//! The settings of `config.yaml`: each is declared here and in the list at the end, and nowhere else.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ostler_core::view::DialogPolicy;
+use ureq::http::{HeaderName, HeaderValue};
+
+use super::NamedBrowser;
+use super::document::{Document, Fault, Node};
+use super::key::{AnyKey, Key, Kind};
+use crate::endpoint::{Given, Protocol};
+use crate::secret::SecretUrl;
+use crate::times;
+
+/// All of them, in the order in which people read about them.
+pub(crate) const ALL: &[&dyn AnyKey] = &[
+    &CDP_URL,
+    &HEADERS,
+    &EXECUTABLE,
+    &FLAGS,
+    &DIALOG_POLICY,
+    &DIALOG_TIMEOUT,
+    &DIALOG_BRIDGE,
+    &QUIET,
+    &BROWSER_USE_API_BASE,
+    &BROWSERBASE_API_BASE,
+    &IDLE_TIMEOUT,
+];
+
+pub(crate) static CDP_URL: Key<NamedBrowser> = Key {
+    name: "browser.cdp_url",
+    about: "The browser: the URL of its WebSocket or of its DevTools endpoint. Without one a running browser is looked for.",
+    kind: Kind::Url(&["ws", "wss", "http", "https"]),
+    default: None,
+    read: |node| {
+        node.read(|url| {
+            let given = Given { url: SecretUrl::new(url), by: "browser.cdp_url in config.yaml" };
+            match Protocol::of(&given.url) {
+                Some(Protocol::WebSocket) => Ok(NamedBrowser::WebSocket(given)),
+                Some(Protocol::Http) => Ok(NamedBrowser::Http(given)),
+                None => Err(Protocol::EITHER.to_owned()),
+            }
+        })
+    },
+};
+
+pub(crate) static HEADERS: Key<Vec<(HeaderName, HeaderValue)>> = Key {
+    name: "browser.headers",
+    about: "HTTP headers that go with every connection to `browser.cdp_url`, such as a service's key.",
+    kind: Kind::Headers,
+    default: None,
+    read: |node| node.parts().map(header).collect(),
+};
+
+pub(crate) static EXECUTABLE: Key<PathBuf> = Key {
+    name: "browser.executable",
+    about: "The program that `ostler connect --launch` starts, unless it is told another. Without one it is looked for.",
+    kind: Kind::Path,
+    default: None,
+    read: |node| {
+        node.read(|path| {
+            let absolute = Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+            absolute.ok_or_else(|| format!("{path:?} is no absolute path"))
+        })
+    },
+};
+
+pub(crate) static FLAGS: Key<Vec<String>> = Key {
+    name: "browser.flags",
+    about: "Flags for every browser that `ostler connect --launch` starts, before those of its `--flag`.",
+    kind: Kind::Flags,
+    default: None,
+    read: |node| node.parts().map(|part| part.read(flag)).collect(),
+};
+
+pub(crate) static DIALOG_POLICY: Key<DialogPolicy> = Key {
+    name: "browser.dialog_policy",
+    about: "What happens when a page opens a dialog: it waits for an answer, or is dismissed or accepted at once.",
+    kind: Kind::Word(&["must_respond", "auto_dismiss", "auto_accept"]),
+    default: Some("must_respond"),
+    read: |node| {
+        node.read(|word| match word {
+            "must_respond" => Ok(DialogPolicy::MustRespond),
+            "auto_dismiss" => Ok(DialogPolicy::AutoDismiss),
+            "auto_accept" => Ok(DialogPolicy::AutoAccept),
+            other => Err(format!("{other:?} is no policy; use must_respond, auto_dismiss or auto_accept")),
+        })
+    },
+};
+
+pub(crate) static DIALOG_TIMEOUT: Key<Duration> = Key {
+    name: "browser.dialog_timeout_s",
+    about: "After how many seconds a dialog that nobody answered is dismissed.",
+    kind: Kind::Seconds { at_most: times::DIALOG_LONGEST },
+    default: Some("300"),
+    read: |node| {
+        // What is no number is out of bounds as well, and told the same.
+        node.read(|text| times::dialog_timeout(number(text)).map_err(|why| format!("{text:?} {why}")))
+    },
+};
+
+pub(crate) static DIALOG_BRIDGE: Key<String> = Key {
+    name: "browser.dialog_bridge",
+    about: "Whether dialogs are taken over before the browser shows them: where its host would answer them by itself, \
+            always, or never.",
+    kind: Kind::Word(&["auto", "always", "never"]),
+    default: Some("auto"),
+    read: |node| {
+        node.read(|word| match word {
+            "auto" | "always" | "never" => Ok(word.to_owned()),
+            other => Err(format!("{other:?} is no choice; use auto, always or never")),
+        })
+    },
+};
+
+pub(crate) static QUIET: Key<bool> = Key {
+    name: "browser.quiet",
+    about: "Leaves off what a page's script could notice; the console is then fetched only when somebody asks for it.",
+    kind: Kind::Flag,
+    default: Some("false"),
+    read: |node| node.read(truth),
+};
+
+pub(crate) static BROWSER_USE_API_BASE: Key<SecretUrl> = Key {
+    name: "cloud.browser_use.api_base",
+    about: "Where the API of Browser Use is, if not at its usual place.",
+    kind: Kind::Url(&["http", "https"]),
+    default: None,
+    read: |node| node.read(http_url),
+};
+
+pub(crate) static BROWSERBASE_API_BASE: Key<SecretUrl> = Key {
+    name: "cloud.browserbase.api_base",
+    about: "Where the API of Browserbase is, if not at its usual place.",
+    kind: Kind::Url(&["http", "https"]),
+    default: None,
+    read: |node| node.read(http_url),
+};
+
+pub(crate) static IDLE_TIMEOUT: Key<Duration> = Key {
+    name: "daemon.idle_timeout",
+    about: "After how many seconds without a client the daemon ends. A browser that ostler did not start lives on. \
+            Without it the daemon stays.",
+    kind: Kind::Seconds { at_most: times::IDLE_LONGEST },
+    default: None,
+    read: |node| node.read(|text| times::idle_timeout(number(text)).map_err(|why| format!("{text:?} {why}"))),
+};
+
+/// Says what is wrong in a file, if anything is.
+pub(super) fn check_all(file: &Document) -> Result<(), Fault> {
+    ALL.iter().filter_map(|key| file.node(key.name()).map(|node| key.check(node))).collect()
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
+fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(format!("{other:?} is neither true nor false")),
+    }
+}
+
+/// Never repeats the value: it may carry a token.
+fn http_url(text: &str) -> Result<SecretUrl, String> {
+    let url = SecretUrl::new(text);
+    match Protocol::of(&url) {
+        Some(Protocol::Http) => Ok(url),
+        _ => Err("must be an http:// or https:// URL".to_owned()),
+    }
+}
+
+/// Flags that would part the browser from ostler, each because ostler sets it itself.
+const OURS: [&str; 3] = ["--remote-debugging-port", "--remote-debugging-pipe", "--user-data-dir"];
+
+fn flag(text: &str) -> Result<String, String> {
+    let name = text.split('=').next().unwrap_or_default();
+    if OURS.contains(&name) {
+        return Err(format!("{name} is ostler's own to set; leave it out"));
+    }
+    if !name.starts_with("--") || name.len() == 2 {
+        return Err(format!("{text:?} is no flag; flags begin with --"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Headers that make the connection what it is, and one that Chromium refuses (fact D3).
+const NOT_TO_SET: [&str; 6] = ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
+
+/// Never repeats the value: it may be a key.
+fn header(node: &Node) -> Result<(HeaderName, HeaderValue), Fault> {
+    let name: HeaderName =
+        node.last_name().parse().map_err(|_| node.fault("is no name that an HTTP header can have"))?;
+    if NOT_TO_SET.contains(&name.as_str()) || name.as_str().starts_with("sec-websocket-") {
+        return Err(node.fault("is part of how a connection is made and cannot be set"));
+    }
+    let mut value = node.read(|text| {
+        HeaderValue::from_str(text).map_err(|_| "has a character that no HTTP header can carry".to_owned())
+    })?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        Document::parse(text, ALL).expect("a good file")
+    }
+
+    #[test]
+    fn values_become_what_the_program_works_with() {
+        let file = document(
+            "browser:\n  dialog_policy: auto_accept\n  dialog_timeout_s: 12.5\n  cdp_url: https://host.example/?token=T\n  \
+             executable: /opt/chrome\n  flags: [--mute-audio]\n  headers: {X-Key: secret}\n",
+        );
+        assert_eq!(DIALOG_POLICY.of(&file), Ok(Some(DialogPolicy::AutoAccept)));
+        assert_eq!(DIALOG_TIMEOUT.of(&file), Ok(Some(Duration::from_millis(12_500))));
+        let given =
+            Given { url: SecretUrl::new("https://host.example/?token=T"), by: "browser.cdp_url in config.yaml" };
+        assert_eq!(CDP_URL.of(&file), Ok(Some(NamedBrowser::Http(given))));
+        assert_eq!(EXECUTABLE.of(&file), Ok(Some(PathBuf::from("/opt/chrome"))));
+        assert_eq!(FLAGS.of(&file), Ok(Some(vec!["--mute-audio".to_owned()])));
+        assert_eq!(QUIET.of(&file), Ok(None));
+        let headers = HEADERS.of(&file).expect("a good value").expect("a value");
+        assert_eq!(headers[0].1.to_str().expect("text"), "secret");
+        assert!(!format!("{headers:?}").contains("secret"), "{headers:?}");
+    }
+
+    #[test]
+    fn headers_that_make_the_connection_are_not_to_be_set() {
+        for name in ["Host", "Sec-WebSocket-Key", "Origin", "UPGRADE", "a b"] {
+            let file = document(&format!("browser: {{headers: {{'{name}': x}}}}"));
+            let fault = HEADERS.of(&file).expect_err(name).to_string();
+            assert!(fault.contains(&format!("`browser.headers.{name}`")), "{fault}");
+        }
+    }
+
+    #[test]
+    fn every_key_has_a_section_and_sorts_with_it() {
+        let sections: Vec<_> = ALL.iter().map(|key| key.name().split('.').next()).collect();
+        let mut grouped = sections.clone();
+        grouped.sort();
+        assert_eq!(sections, grouped, "keys of a section stand together");
+        assert!(ALL.iter().all(|key| key.name().contains('.')));
+    }
+}
