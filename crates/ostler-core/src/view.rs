@@ -117,6 +117,8 @@ impl TaskView {
 /// One tab of a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TabView {
+    /// Its number within the task: it counts up and is never used again.
+    pub number: u64,
     /// The tab's `page` target.
     pub target_id: TargetId,
     /// The supervisor's session on it.
@@ -141,6 +143,8 @@ pub enum TabState {
     Dialog,
     /// It did not answer when it was attached: an unseen dialog, a print preview or a busy script.
     Blocked,
+    /// A script has kept it busy for the whole time that a call was given, and nothing has been heard from it since.
+    Hung,
     /// Its renderer crashed.
     Crashed,
 }
@@ -302,6 +306,9 @@ pub struct FrameView {
 /// One error or exception of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConsoleEntry {
+    /// Its number within the task: it counts up and is never used again.
+    #[serde(skip)]
+    pub seq: u64,
     /// When it happened, in seconds since the Unix epoch.
     pub ts: f64,
     /// `error` or `exception`.

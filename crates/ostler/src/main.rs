@@ -15,6 +15,7 @@ mod scripts;
 mod secret;
 mod tasks;
 mod times;
+mod tools;
 
 use std::process::ExitCode;
 

@@ -18,10 +18,14 @@ const MAX_URL: usize = 500;
 #[derive(Debug, Default)]
 pub(crate) struct Console {
     entries: VecDeque<ConsoleEntry>,
+    /// The number of the newest entry.
+    last_seq: u64,
 }
 
 impl Console {
-    pub(crate) fn push(&mut self, entry: ConsoleEntry) {
+    pub(crate) fn push(&mut self, mut entry: ConsoleEntry) {
+        self.last_seq += 1;
+        entry.seq = self.last_seq;
         if self.entries.len() == MAX_CONSOLE {
             self.entries.pop_front();
         }
@@ -148,6 +152,8 @@ fn entry(
     frame_id: Option<FrameId>,
 ) -> ConsoleEntry {
     ConsoleEntry {
+        // Its place among the others is known when it is added to them.
+        seq: 0,
         ts: timestamp / 1000.0,
         level,
         text: cut(text, MAX_TEXT).to_owned(),
@@ -254,6 +260,10 @@ mod tests {
             console.push(entry(i as f64, "error", "x", "", 0, None));
         }
         assert_eq!(console.entries().count(), MAX_CONSOLE);
-        assert_eq!(console.entries().next().map(|entry| entry.ts), Some(0.005));
+        assert_eq!(console.entries().next().map(|entry| (entry.ts, entry.seq)), Some((0.005, 6)));
+        console.clear();
+        console.push(entry(1.0, "error", "x", "", 0, None));
+        let next = MAX_CONSOLE as u64 + 6;
+        assert_eq!(console.entries().next().map(|entry| entry.seq), Some(next), "a number is never used again");
     }
 }

@@ -261,6 +261,9 @@ impl Supervisor {
             && !blocking::finishes_despite_dialog(&flight.method)
         {
             session.heard = self.now;
+            if let Some(target) = session.tab.clone().filter(|_| session.kind == sessions::Kind::Page) {
+                self.set_hung(&target, false);
+            }
         }
     }
 
@@ -330,6 +333,7 @@ impl Supervisor {
             Timer::Call(id) => {
                 if let Some(flight) = self.calls.take(id) {
                     let error = self.timeout_of(&flight);
+                    self.note_hung(&flight, &error);
                     self.end_flight(flight, End::Failed(error));
                 }
             }

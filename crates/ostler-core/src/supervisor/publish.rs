@@ -87,6 +87,7 @@ impl Supervisor {
         if dirty.has(Dirty::TABS) {
             let known = task.tabs.iter().filter_map(|target| Some((target, self.tabs.get(target)?)));
             let views = known.map(|(target, tab)| TabView {
+                number: tab.number,
                 target_id: target.clone(),
                 session_id: tab.session.clone(),
                 url: tab.url.clone(),

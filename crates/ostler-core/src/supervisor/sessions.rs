@@ -119,6 +119,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Tab {
     pub(crate) task: TaskId,
+    /// Its number within the task.
+    pub(crate) number: u64,
     pub(crate) session: Option<SessionId>,
     pub(crate) phase: Phase,
     pub(crate) frames: Option<Frames>,
@@ -129,6 +131,8 @@ pub(crate) struct Tab {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) crashed: bool,
+    /// A call found a script that keeps it busy, and nothing has been heard from it since.
+    pub(crate) hung: bool,
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
@@ -140,9 +144,10 @@ pub(crate) struct Tab {
 }
 
 impl Tab {
-    pub(crate) fn new(task: TaskId) -> Self {
+    pub(crate) fn new(task: TaskId, number: u64) -> Self {
         Self {
             task,
+            number,
             session: None,
             phase: Phase::Attaching,
             frames: None,
@@ -151,6 +156,7 @@ impl Tab {
             title: String::new(),
             url: String::new(),
             crashed: false,
+            hung: false,
             armed: false,
             opener: None,
             ours: false,
@@ -166,6 +172,8 @@ impl Tab {
             TabState::Dialog
         } else if !self.dialogs.is_empty() {
             TabState::Blocked
+        } else if self.hung {
+            TabState::Hung
         } else if self.phase == Phase::Ready {
             TabState::Ready
         } else {

@@ -2,9 +2,9 @@
 
 use super::publish::Dirty;
 use super::sessions::Kind;
-use super::{Purpose, Supervisor, wire};
-use crate::error::CallError;
-use crate::ids::SessionId;
+use super::{Flight, Purpose, Supervisor, wire};
+use crate::error::{CallError, TimeoutHint};
+use crate::ids::{SessionId, TargetId};
 
 impl Supervisor {
     pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
@@ -42,6 +42,22 @@ impl Supervisor {
         self.let_calls_through(id);
     }
 
+    /// Keeps in mind that a script keeps the page busy, for whoever looks at the tabs: they are told from what is known.
+    pub(super) fn note_hung(&mut self, flight: &Flight<Purpose>, error: &CallError) {
+        let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
+        let tab = session.filter(|session| session.kind == Kind::Page).and_then(|session| session.tab.clone());
+        if let (Some(target), CallError::Timeout { hint: TimeoutHint::PageBusy, .. }) = (tab, error) {
+            self.set_hung(&target, true);
+        }
+    }
+
+    pub(super) fn set_hung(&mut self, target: &TargetId, hung: bool) {
+        if let Some(tab) = self.tabs.get_mut(target).filter(|tab| tab.hung != hung) {
+            tab.hung = hung;
+            self.touch(target, Dirty::TABS);
+        }
+    }
+
     /// A frame crashed that may have no session of ours yet, so that nothing else tells that its dialog is over (A24).
     pub(super) fn on_target_crashed(&mut self, params: &str) {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
@@ -69,7 +85,7 @@ impl Supervisor {
         if kind == Kind::Page {
             self.close_open_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
-                tab.crashed = true;
+                (tab.crashed, tab.hung) = (true, false);
             }
         } else {
             self.close_dialogs_of_session(&target, id);

@@ -21,6 +21,8 @@ pub(super) struct Task {
     pub(super) dialogs_so_far: u64,
     pub(super) recent: VecDeque<ClosedDialogView>,
     pub(super) console: Console,
+    /// The number of the newest tab.
+    tabs_so_far: u64,
     /// In the order in which the task got them.
     pub(super) tabs: Vec<TargetId>,
     pub(super) current: Option<TargetId>,
@@ -42,6 +44,7 @@ impl Task {
             dialogs_so_far: dialogs_before,
             recent: VecDeque::new(),
             console: Console::default(),
+            tabs_so_far: 0,
             tabs: Vec::new(),
             current: None,
             chosen_session: None,
@@ -50,6 +53,12 @@ impl Task {
             dirty: Dirty::ALL,
             parts: Parts::default(),
         }
+    }
+
+    /// Returns a number that no tab of the task has had.
+    fn next_tab_number(&mut self) -> u64 {
+        self.tabs_so_far += 1;
+        self.tabs_so_far
     }
 
     /// Returns a number that no dialog of the task has had.
@@ -251,7 +260,8 @@ impl Supervisor {
 
     fn add_tab(&mut self, target: &TargetId, id: &TaskId) {
         let info = self.targets.iter().find(|info| info.target_id == *target);
-        let mut tab = Tab::new(id.clone());
+        let number = self.tasks.get_mut(id).map_or(0, Task::next_tab_number);
+        let mut tab = Tab::new(id.clone(), number);
         tab.armed = self.left_armed.extract_if(.., |left| left == target).next().is_some();
         if let Some(info) = info {
             (tab.url, tab.title, tab.opener) = (info.url.0.clone(), info.title.0.clone(), info.opener_id.clone());
@@ -359,6 +369,7 @@ impl Supervisor {
         if let Some(task) = self.tasks.get_mut(id) {
             task.tabs.push(target.clone());
             task.dirty = Dirty::ALL;
+            tab.number = task.next_tab_number();
         }
     }
 }

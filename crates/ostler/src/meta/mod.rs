@@ -23,6 +23,7 @@ mod state;
 mod subscribe;
 mod task_layer;
 mod tasks;
+mod tool;
 pub(crate) mod value;
 
 use bytes::Bytes;
@@ -33,6 +34,8 @@ use fields::Fields;
 pub(crate) use subscribe::Subscription;
 pub(crate) use task_layer::{EventSource, TaskLayer};
 
+use crate::tools::Failure;
+
 /// What a `meta` request comes to when nothing went wrong.
 #[derive(Debug)]
 pub(crate) enum Outcome<E> {
@@ -40,6 +43,8 @@ pub(crate) enum Outcome<E> {
     Reply(Bytes),
     /// From here on the connection carries events.
     Subscribe(Subscription<E>),
+    /// A tool did not do what it was asked.
+    Failed(Failure),
     /// The daemon ends once this reply has been written: it must not take its own answer with it.
     ReplyThenShutdown(Bytes),
 }
@@ -76,6 +81,7 @@ meta_requests! {
     connect,
     disconnect,
     tasks,
+    tool,
     interrupt,
     shutdown,
 }

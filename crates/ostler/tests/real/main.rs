@@ -19,3 +19,4 @@ mod hung_page;
 mod lost_browser;
 mod tabs;
 mod tasks;
+mod tools;

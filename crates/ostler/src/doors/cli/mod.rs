@@ -17,6 +17,7 @@ mod script;
 mod status;
 mod stop;
 mod text;
+mod tool;
 
 use clap::{Parser, Subcommand};
 
@@ -45,6 +46,7 @@ enum Verb {
     Run(script::Run),
     Cdp(passthrough::Cdp),
     Js(js::Js),
+    Tool(tool::Tool),
     Dialog(dialog::Dialog),
     Connect(connect::Connect),
     Disconnect(disconnect::Disconnect),
@@ -93,6 +95,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Run(verb)) => verb.run(&context),
         Some(Verb::Cdp(verb)) => verb.run(&context),
         Some(Verb::Js(verb)) => verb.run(&context),
+        Some(Verb::Tool(verb)) => verb.run(&context),
         Some(Verb::Dialog(verb)) => verb.run(&context),
         Some(Verb::Connect(verb)) => verb.run(&context),
         Some(Verb::Disconnect(verb)) => verb.run(&context),

@@ -147,7 +147,8 @@ where
                 Ok(Payload::Object(object))
             }
             Ok(Done::Meta(Outcome::Subscribe(subscription))) => return self.subscribe(id, subscription),
-            Err(error) => Err(error),
+            Ok(Done::Meta(Outcome::Failed(failure))) => Err(failure),
+            Err(error) => Err(error.into()),
         };
         reply::write(&mut self.outbox, id.as_deref(), payload);
     }

@@ -78,7 +78,7 @@ fn check_user(peer: u32, own: u32) -> io::Result<()> {
 fn turn_away(stream: &UnixStream, limit: usize) {
     let why = format!("the daemon serves {limit} connections already; close idle ones and try again");
     let mut refusal = Outbox::default();
-    reply::write(&mut refusal, None, Err(bad("connection", why)));
+    reply::write(&mut refusal, None, Err(bad("connection", why).into()));
     let _ = stream.try_write(&refusal.into_bytes());
     tracing::warn!("turned away a client: {limit} connections are open");
 }

@@ -1,5 +1,7 @@
 //! Writes replies: a result, an object of our own, or an error, each on one line.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr, memchr_iter};
 use ostler_core::CallError;
@@ -7,6 +9,7 @@ use ostler_core::view::DialogView;
 use serde::Serialize;
 
 use super::outbox::Outbox;
+use crate::tools::Failure;
 
 /// What a line carries beside the request's `id`.
 #[derive(Debug)]
@@ -18,7 +21,7 @@ pub(super) enum Payload {
 }
 
 /// Writes one line. `id` is the request's, as raw JSON.
-pub(super) fn write(outbox: &mut Outbox, id: Option<&[u8]>, payload: Result<Payload, CallError>) {
+pub(super) fn write(outbox: &mut Outbox, id: Option<&[u8]>, payload: Result<Payload, Failure>) {
     outbox.put(b"{");
     if let Some(id) = id {
         outbox.put(br#""id":"#);
@@ -57,18 +60,22 @@ struct ErrorJson<'a> {
     known: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pending_dialogs: &'a [Arc<DialogView>],
 }
 
 /// Returns an error as the contract prints it: the one place where a `CallError` becomes JSON.
-fn error_json(error: &CallError) -> Vec<u8> {
+fn error_json(failure: &Failure) -> Vec<u8> {
+    let error = &failure.error;
     let mut json = ErrorJson {
-        error: error.to_string(),
+        error: failure.sentence(),
         error_code: error.code(),
         cdp_code: None,
         dialog: None,
         timeout_ms: None,
         known: error.known(),
         retry_after_ms: None,
+        pending_dialogs: &failure.open,
     };
     match error {
         CallError::Cdp { code, .. } => json.cdp_code = Some(*code),

@@ -15,6 +15,7 @@ fn publish_tab(script: &Script, session: Option<&str>) {
         view.current = Some(TargetId::from("T1"));
         view.current_session = session.map(SessionId::from);
         view.tabs = [TabView {
+            number: 1,
             target_id: TargetId::from("T1"),
             session_id: view.current_session.clone(),
             url: "https://example.com/".to_owned(),

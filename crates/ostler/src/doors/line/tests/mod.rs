@@ -9,6 +9,7 @@ mod listener;
 mod meta_requests;
 mod ordering;
 mod passthrough;
+mod tools;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,0 +1,77 @@
+//! `browser_cdp`: any CDP call, for what no other tool does.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use ostler_core::CallError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::context::{Context, Route};
+use super::outcome::Outcome;
+use super::tab_names;
+use crate::meta::TaskLayer;
+use crate::meta::value::bad;
+use crate::times::CALL_LONGEST;
+
+/// The longest result that stands in the text, in characters; the data has it whole.
+const MAX_TEXT: usize = 20_000;
+
+/// Sends any Chrome DevTools Protocol command, such as Runtime.evaluate, and returns its result.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Such as Page.reload.
+    method: String,
+    /// Its parameters.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    params: Option<Box<RawValue>>,
+    /// Send it to this frame.
+    frame_id: Option<String>,
+    /// Send it to this tab.
+    target_id: Option<String>,
+    /// Default 30.
+    timeout_s: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    result: &'a RawValue,
+}
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let params = args.params.as_deref().map(RawValue::get).filter(|params| *params != "null");
+    if params.is_some_and(|params| !params.starts_with('{')) {
+        return Err(bad("params", "must be an object"));
+    }
+    let view = context.view()?;
+    let route = Route {
+        target: args.target_id.as_deref().map(|given| tab_names::target(&view, given)).transpose()?,
+        session: None,
+        frame: args.frame_id.as_deref().map(Into::into),
+        timeout: args.timeout_s.map(seconds).transpose()?,
+    };
+    let params = params.map(|params| Bytes::copy_from_slice(params.as_bytes()));
+    let result = context.call_raw(&args.method, params, route).await?;
+    let result: &RawValue = serde_json::from_slice(&result).map_err(|_| CallError::Cdp {
+        code: 0,
+        message: format!("the browser's answer to {} is no JSON", args.method),
+    })?;
+    Ok(Outcome::new(text_of(result), &Data { result }))
+}
+
+fn seconds(given: f64) -> Result<Duration, CallError> {
+    let time = Duration::try_from_secs_f64(given).ok();
+    time.filter(|time| *time >= Duration::from_millis(1) && *time <= CALL_LONGEST).ok_or_else(|| {
+        bad("timeout_s", format!("must be a number of seconds above 0, at most {}", CALL_LONGEST.as_secs()))
+    })
+}
+
+/// Returns the result as a model reads it: cut where it is long.
+fn text_of(result: &RawValue) -> String {
+    let json = result.get();
+    let Some((end, _)) = json.char_indices().nth(MAX_TEXT) else { return json.to_owned() };
+    let all = json.chars().count();
+    format!("{}\n... cut: {MAX_TEXT} of {all} characters; ask for less", &json[..end])
+}

@@ -1,0 +1,67 @@
+//! `browser_console`: the errors and exceptions of the task's pages, from what is known; it never waits.
+
+use ostler_core::CallError;
+use ostler_core::view::ConsoleEntry;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::outcome::Outcome;
+use crate::meta::TaskLayer;
+
+/// Lists the newest console errors and uncaught exceptions of the pages.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only those after this number: `next` of the call before.
+    since: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    entries: Vec<Numbered<'a>>,
+    /// The `since` of the next call.
+    next: u64,
+    /// How many entries after `since` are not kept any more.
+    lost: u64,
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    seq: u64,
+    #[serde(flatten)]
+    entry: &'a ConsoleEntry,
+}
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let view = context.view()?;
+    let since = args.since.unwrap_or(0);
+    let newest = view.console.last().map_or(0, |entry| entry.seq);
+    let fresh = view.console.iter().filter(|entry| entry.seq > since);
+    let entries: Vec<_> = fresh.map(|entry| Numbered { seq: entry.seq, entry }).collect();
+    // A number from the future, an earlier daemon's, has missed nothing of this one's.
+    let passed = newest.saturating_sub(since);
+    let data = Data { next: newest, lost: passed - entries.len() as u64, entries };
+    Ok(Outcome::new(text_of(&data, args.since), &data))
+}
+
+fn text_of(data: &Data<'_>, since: Option<u64>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if data.lost > 0 && since.is_some() {
+        lines.push(format!("({} older ones are not kept any more)", data.lost));
+    }
+    lines.extend(data.entries.iter().map(|Numbered { seq, entry }| {
+        let place = match (entry.url.as_str(), entry.line) {
+            ("", _) => String::new(),
+            (url, 0) => format!(" ({url})"),
+            (url, line) => format!(" ({url}:{line})"),
+        };
+        format!("{seq}. {}: {}{place}", entry.level, entry.text)
+    }));
+    if data.entries.is_empty() {
+        lines.push(if since.is_some() { "Nothing new." } else { "No errors and no exceptions." }.to_owned());
+    } else {
+        lines.push(format!("Go on with since={}.", data.next));
+    }
+    lines.join("\n")
+}

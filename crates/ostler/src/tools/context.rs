@@ -1,0 +1,170 @@
+//! What every tool has at hand: the task it works for, and the tab that it works in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ostler_core::cdp::text::LossyText;
+use ostler_core::supervisor::OnDialog;
+use ostler_core::view::{TabView, TaskView};
+use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::meta::TaskLayer;
+use crate::tasks::CallRequest;
+use crate::times::CALL_DEFAULT;
+
+/// The task that a tool works for.
+#[derive(Debug)]
+pub(super) struct Context<'a, T> {
+    pub(super) tasks: &'a T,
+    pub(super) task: &'a TaskId,
+}
+
+/// One tab of the task. A tool that holds it stays in it, whichever tab others make the current one meanwhile.
+#[derive(Debug)]
+pub(super) struct Tab<'a, T> {
+    context: &'a Context<'a, T>,
+    /// Its `page` target.
+    pub(super) target: TargetId,
+    /// The supervisor's session on it.
+    pub(super) session: SessionId,
+}
+
+/// Where a call goes, and for how long.
+#[derive(Debug, Default)]
+pub(super) struct Route {
+    pub(super) target: Option<TargetId>,
+    pub(super) session: Option<SessionId>,
+    pub(super) frame: Option<FrameId>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl<'a, T: TaskLayer> Context<'a, T> {
+    /// Begins a tool's work in a task.
+    pub(super) fn new(tasks: &'a T, task: &'a TaskId) -> Self {
+        Self { tasks, task }
+    }
+
+    /// Returns what is known of the task; never waits.
+    pub(super) fn view(&self) -> Result<Arc<TaskView>, CallError> {
+        self.tasks.view(self.task)
+    }
+
+    /// Returns the task's current tab, attached. Chooses or opens one if there is none.
+    pub(super) async fn tab(&'a self) -> Result<Tab<'a, T>, CallError> {
+        let (target, _) = self.tasks.current_session(self.task).await?;
+        let view = self.view()?;
+        // What a client made the current session may be a frame's; the tab's own is the supervisor's.
+        let known = view.tabs.iter().find(|tab| tab.target_id == target).and_then(|tab| tab.session_id.clone());
+        let session = known.ok_or_else(|| CallError::SessionGone { what: format!("tab {target}") })?;
+        Ok(Tab { context: self, target, session })
+    }
+
+    /// Makes a call with raw parameters and returns its raw result.
+    pub(super) async fn call_raw(&self, method: &str, params: Option<Bytes>, route: Route) -> Result<Bytes, CallError> {
+        let request = CallRequest {
+            task: self.task.clone(),
+            session_id: route.session,
+            frame_id: route.frame,
+            target_id: route.target,
+            method: method.to_owned(),
+            params,
+            timeout: route.timeout.unwrap_or(CALL_DEFAULT),
+            on_dialog: OnDialog::Return,
+        };
+        self.tasks.call(request).await
+    }
+
+    /// Makes a call and reads what `R` wants of its result.
+    pub(super) async fn call<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+        route: Route,
+    ) -> Result<R, CallError> {
+        let result = self.call_raw(method, Some(params.to_string().into()), route).await?;
+        read_result(method, &result)
+    }
+}
+
+impl<'a, T: TaskLayer> Tab<'a, T> {
+    /// Returns the task that the tab belongs to.
+    pub(super) fn context(&self) -> &'a Context<'a, T> {
+        self.context
+    }
+
+    /// Makes a call on the tab's root and reads what `R` wants of its result.
+    pub(super) async fn call<R: DeserializeOwned>(&self, method: &str, params: &Value) -> Result<R, CallError> {
+        self.context.call(method, params, self.route()).await
+    }
+
+    /// Evaluates an expression in the top document and reads what `R` wants of its value.
+    pub(super) async fn evaluate<R: DeserializeOwned>(
+        &self,
+        expression: &str,
+        timeout: Duration,
+    ) -> Result<R, CallError> {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let route = Route { timeout: Some(timeout), ..self.route() };
+        let Evaluated { result, thrown } = self.context.call("Runtime.evaluate", &params, route).await?;
+        if let Some(thrown) = thrown {
+            return Err(CallError::Cdp { code: 0, message: format!("the page's script failed: {}", thrown.text()) });
+        }
+        let value = result.value.as_deref().map_or("null", RawValue::get);
+        read_result("Runtime.evaluate", value.as_bytes())
+    }
+
+    /// Returns the way to the tab's root.
+    pub(super) fn route(&self) -> Route {
+        Route { target: Some(self.target.clone()), ..Route::default() }
+    }
+
+    /// Returns what is known of the tab; never waits. It fails once the tab is gone.
+    pub(super) fn view(&self) -> Result<TabView, CallError> {
+        let view = self.context.view()?;
+        let tab = view.tabs.iter().find(|tab| tab.target_id == self.target).cloned();
+        tab.ok_or_else(|| CallError::SessionGone { what: format!("tab {}", self.target) })
+    }
+}
+
+/// What is read of the result of `Runtime.evaluate`.
+#[derive(Deserialize)]
+struct Evaluated {
+    result: RemoteValue,
+    #[serde(rename = "exceptionDetails")]
+    thrown: Option<Thrown>,
+}
+
+#[derive(Deserialize)]
+struct RemoteValue {
+    value: Option<Box<RawValue>>,
+    #[serde(default)]
+    description: Option<LossyText>,
+}
+
+#[derive(Deserialize)]
+struct Thrown {
+    #[serde(default)]
+    text: LossyText,
+    exception: Option<RemoteValue>,
+}
+
+impl Thrown {
+    /// Returns the first line of what was thrown.
+    fn text(&self) -> &str {
+        let described = self.exception.as_ref().and_then(|thrown| thrown.description.as_ref());
+        described.unwrap_or(&self.text).0.lines().next().unwrap_or_default()
+    }
+}
+
+/// Reads what `R` wants of a result.
+fn read_result<R: DeserializeOwned>(method: &str, result: &[u8]) -> Result<R, CallError> {
+    serde_json::from_slice(result).map_err(|error| CallError::Cdp {
+        code: 0,
+        message: format!("the browser's answer to {method} is not what ostler knows: {error}"),
+    })
+}

@@ -1,0 +1,178 @@
+//! ④ The tools: what a model may ask of a browser, declared once for the line protocol, the command line and MCP.
+//!
+//! Each tool is a file of its own and one line in the table below. The file holds `Args`, whose doc comment is the
+//! tool's description and whose fields are its arguments, and one function, `run`. Listing, schema, dispatch and
+//! the names in an error all come from that line.
+
+mod arguments;
+mod context;
+mod outcome;
+mod schema;
+mod tab_names;
+mod waiting;
+
+mod cdp;
+mod console;
+mod dialog;
+mod navigate;
+mod tabs;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ostler_core::view::{DialogView, TaskView};
+use ostler_core::{CallError, TaskId};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use self::context::Context;
+use self::outcome::Outcome;
+use crate::meta::TaskLayer;
+use crate::meta::value::{bad, shown};
+
+/// One tool, as a door lists it.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    /// The contract's name.
+    pub(crate) name: &'static str,
+    /// Which list it stands in.
+    pub(crate) toolset: Toolset,
+    /// Whether it is listed only while a CDP endpoint is reachable.
+    pub(crate) needs_cdp: bool,
+    describe: fn() -> schema::Described,
+}
+
+/// Which list a tool stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Toolset {
+    /// Offered to everybody.
+    Core,
+    /// Runs code on this machine: offered only where the user asked for it.
+    #[expect(dead_code, reason = "its tool is not there yet")]
+    Scripts,
+}
+
+impl Tool {
+    /// Returns what the tool does, for the model that chooses one.
+    pub(crate) fn description(&self) -> String {
+        (self.describe)().description
+    }
+
+    /// Returns the JSON schema of its arguments, with nothing in it that a model does not need.
+    pub(crate) fn schema(&self) -> Value {
+        (self.describe)().schema
+    }
+}
+
+/// Declares the tools: `name: module, toolset;`, with `needs_cdp` behind those that make no sense without an endpoint.
+macro_rules! tools {
+    ($($name:ident: $module:ident, $toolset:ident $(, $needs_cdp:ident)?;)*) => {
+        /// All tools, in the order in which they are listed.
+        pub(crate) const TABLE: &[Tool] = &[$(Tool {
+            name: stringify!($name),
+            toolset: Toolset::$toolset,
+            needs_cdp: !<[&str]>::is_empty(&[$(stringify!($needs_cdp))?]),
+            describe: schema::of::<$module::Args>,
+        }),*];
+
+        async fn dispatch<T: TaskLayer>(
+            name: &str,
+            context: &Context<'_, T>,
+            args: Option<&RawValue>,
+        ) -> Result<Outcome, CallError> {
+            match name {
+                $(stringify!($name) => $module::run(context, arguments::read(stringify!($name), args)?).await,)*
+                unknown => Err(unknown_tool(unknown)),
+            }
+        }
+    };
+}
+
+tools! {
+    browser_navigate: navigate, Core;
+    browser_tabs: tabs, Core;
+    browser_console: console, Core;
+    browser_dialog: dialog, Core, needs_cdp;
+    browser_cdp: cdp, Core, needs_cdp;
+}
+
+/// What a tool could not do, with the dialogs that are open: they may be why.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// Why.
+    pub(crate) error: CallError,
+    /// What is open in the task.
+    pub(crate) open: Arc<[Arc<DialogView>]>,
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self { error, open: Arc::default() }
+    }
+}
+
+impl Failure {
+    /// Returns the one sentence of the contract's `error`, the open dialogs included.
+    pub(crate) fn sentence(&self) -> String {
+        let told = match &self.error {
+            CallError::DialogOpen { dialog, .. } => Some(dialog.id),
+            _ => None,
+        };
+        let others = self.open.iter().filter(|dialog| Some(dialog.id) != told);
+        others.fold(self.error.to_string(), |sentence, dialog| format!("{sentence}. {}", outcome::dialog_line(dialog)))
+    }
+}
+
+/// Runs a tool to its end and returns its result as JSON: `{"text", "data"}`, and `image` where it made one.
+/// Dropping the future gives up what it waits for.
+pub(crate) async fn run<T: TaskLayer>(
+    tasks: &T,
+    task: &TaskId,
+    name: &str,
+    args: Option<&RawValue>,
+) -> Result<Bytes, Failure> {
+    let outcome = dispatch(name, &Context::new(tasks, task), args).await;
+    let open = tasks.view(task).as_deref().map_or_else(|_| Arc::default(), open_dialogs);
+    match outcome {
+        Ok(outcome) => Ok(outcome.to_json(&open).into()),
+        Err(error) => Err(Failure { error, open }),
+    }
+}
+
+fn open_dialogs(view: &TaskView) -> Arc<[Arc<DialogView>]> {
+    Arc::clone(&view.pending_dialogs)
+}
+
+fn unknown_tool(name: &str) -> CallError {
+    let known: Vec<_> = TABLE.iter().map(|tool| tool.name).collect();
+    bad("name", format!("{:?} is no tool; the tools are: {}", shown(name), known.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_tools_cost_a_model_at_most_six_kilobytes() {
+        let listed = TABLE.iter().filter(|tool| tool.toolset == Toolset::Core).map(|tool| {
+            serde_json::json!({"name": tool.name, "description": tool.description(), "inputSchema": tool.schema()})
+        });
+        let listed = serde_json::json!({ "tools": listed.collect::<Vec<_>>() }).to_string();
+        assert!(listed.len() <= 6 * 1024, "{} bytes: {listed}", listed.len());
+    }
+
+    #[test]
+    fn every_tool_says_in_one_paragraph_what_it_does_and_every_argument_what_it_means() {
+        for tool in TABLE {
+            let description = tool.description();
+            assert!(!description.is_empty() && !description.contains('\n'), "{}: {description:?}", tool.name);
+            let schema = tool.schema();
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            for (argument, of) in schema["properties"].as_object().expect("every tool has arguments") {
+                let says = of["description"].as_str().is_some_and(|text| !text.is_empty());
+                // A few names say it all.
+                assert!(says || ["url", "text"].contains(&argument.as_str()), "{} {argument}: {of}", tool.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `browser_navigate`: opens an address and waits until it is loaded.
+
+use std::time::Duration;
+
+use ostler_core::CallError;
+use ostler_core::cdp::text::LossyText;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::context::{Context, Tab};
+use super::outcome::Outcome;
+use super::tab_names;
+use super::tabs;
+use super::waiting::{News, Watch};
+use crate::meta::TaskLayer;
+use crate::meta::value::bad;
+
+/// How long a document may take to load before the tool returns with what there is.
+const LOAD: Duration = Duration::from_secs(15);
+
+/// Opens a URL and waits for it to load.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    url: String,
+    /// In a new tab, which becomes the current one.
+    new_tab: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct Data {
+    tab: String,
+    target_id: String,
+    url: String,
+    title: String,
+    /// HTTP's, where there was an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    loaded: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Navigated {
+    /// Absent when only the fragment changed: nothing is loaded then.
+    loader_id: Option<String>,
+    error_text: Option<String>,
+    #[serde(default)]
+    is_download: bool,
+}
+
+impl Args {
+    /// Returns the arguments that open an address where the agent is.
+    pub(super) fn in_current_tab(url: String) -> Self {
+        Self { url, new_tab: None }
+    }
+}
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let url = with_scheme(args.url.trim())?;
+    if args.new_tab == Some(true) {
+        tabs::open(context).await?;
+    }
+    let tab = context.tab().await?;
+    open(&tab, &url).await
+}
+
+/// Opens an address in a tab and waits until it is loaded, or as long as that may take.
+async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
+    let mut watch = Watch::begin(tab, &["Page.loadEventFired", "Page.frameNavigated"], LOAD)?;
+    let navigated: Navigated = tab.call("Page.navigate", &json!({ "url": url })).await?;
+    if navigated.is_download {
+        let text = format!("{url} is a download; the page stays as it was.");
+        return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
+    }
+    if let Some(error) = navigated.error_text {
+        return Err(CallError::Cdp { code: 0, message: failed(url, &error) });
+    }
+    let ended = match navigated.loader_id {
+        Some(_) => wait_for_load(tab, &mut watch).await?,
+        None => Loading::Done,
+    };
+    report(tab, ended).await
+}
+
+/// How far a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loading {
+    Done,
+    /// A dialog holds it up.
+    Held,
+    Goes,
+}
+
+async fn wait_for_load<T: TaskLayer>(tab: &Tab<'_, T>, watch: &mut Watch<'_, T>) -> Result<Loading, CallError> {
+    loop {
+        match watch.next().await? {
+            News::Events(events) => {
+                let loaded = |event: &crate::tasks::Event| {
+                    &event.method[..] == b"Page.loadEventFired" && event.session_id.as_ref() == Some(&tab.session)
+                };
+                // A document that was there before may still end its loading; the new one's comes after its commit.
+                let committed = events.iter().rposition(|event| is_own_commit(tab, event));
+                if events.iter().skip(committed.unwrap_or(0)).any(loaded) {
+                    return Ok(Loading::Done);
+                }
+            }
+            News::Dialog => return Ok(Loading::Held),
+            News::TimeIsUp => return Ok(Loading::Goes),
+        }
+    }
+}
+
+fn is_own_commit<T: TaskLayer>(tab: &Tab<'_, T>, event: &crate::tasks::Event) -> bool {
+    #[derive(Deserialize)]
+    struct Navigated {
+        frame: Frame,
+    }
+    #[derive(Deserialize)]
+    struct Frame {
+        id: String,
+    }
+    &event.method[..] == b"Page.frameNavigated"
+        && serde_json::from_slice::<Navigated>(&event.params).is_ok_and(|event| event.frame.id == tab.target.as_str())
+}
+
+async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outcome, CallError> {
+    let view = tab.view()?;
+    let mut data = Data {
+        tab: tab_names::name(&view),
+        target_id: view.target_id.to_string(),
+        url: view.url,
+        title: view.title,
+        status: None,
+        loaded: loading == Loading::Done,
+    };
+    // What is known of title and address lags behind the page a little; a page that a dialog holds cannot be asked.
+    if loading != Loading::Held
+        && let Ok(page) = ask_page(tab).await
+    {
+        (data.url, data.title, data.status) = (page.url.0, page.title.0, Some(page.status).filter(|code| *code > 0));
+    }
+    let title = if data.title.is_empty() { String::new() } else { format!(" {:?}", data.title) };
+    let status = data.status.filter(|code| *code >= 400).map_or_else(String::new, |code| format!(" (HTTP {code})"));
+    let still = match loading {
+        Loading::Done => "",
+        Loading::Held => " It does not load any further before its dialog is answered.",
+        Loading::Goes => " It is still loading.",
+    };
+    Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    url: LossyText,
+    title: LossyText,
+    status: u16,
+}
+
+async fn ask_page<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Page, CallError> {
+    const ASK: &str = "({url: location.href, title: document.title, \
+                       status: performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0})";
+    tab.evaluate(ASK, Duration::from_secs(2)).await
+}
+
+/// Says in words what Chromium's error means, where there is something to do about it.
+fn failed(url: &str, error: &str) -> String {
+    let meaning = match error {
+        "net::ERR_INVALID_AUTH_CREDENTIALS" | "net::ERR_UNEXPECTED_PROXY_AUTH" => {
+            "the server wants a user name and a password (HTTP 401); if you were given them, open https://USER:PASSWORD@HOST/"
+        }
+        "net::ERR_NAME_NOT_RESOLVED" => "no such host; check the spelling",
+        "net::ERR_CONNECTION_REFUSED" => "nothing listens there; check host and port",
+        "net::ERR_INTERNET_DISCONNECTED" => "this machine is offline",
+        "net::ERR_ABORTED" => {
+            "the page refused to be left, or the server sent nothing to show; the page stays as it was"
+        }
+        "net::ERR_HTTP_RESPONSE_CODE_FAILURE" => "the server answered with an error status and an empty page",
+        _ => "the page could not be opened",
+    };
+    format!("{url}: {meaning} ({error})")
+}
+
+/// Returns the address with `https://` before it where it has no scheme, as a browser's address bar does.
+fn with_scheme(url: &str) -> Result<String, CallError> {
+    const WITHOUT_SLASHES: &[&str] = &["about:", "data:", "blob:", "javascript:", "view-source:", "mailto:"];
+    if url.is_empty() {
+        return Err(bad("url", "must not be empty"));
+    }
+    if url.contains("://") || WITHOUT_SLASHES.iter().any(|scheme| url.starts_with(scheme)) {
+        return Ok(url.to_owned());
+    }
+    let host = url.split(['/', ':', '?', '#']).next().unwrap_or_default();
+    let local = host == "localhost" || host.ends_with(".localhost") || host.parse::<std::net::Ipv4Addr>().is_ok();
+    Ok(format!("{}://{url}", if local { "http" } else { "https" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_scheme;
+
+    #[test]
+    fn an_address_without_a_scheme_gets_the_one_that_its_host_wants() {
+        for (given, opened) in [
+            ("example.com", "https://example.com"),
+            ("localhost:3000/a", "http://localhost:3000/a"),
+            ("127.0.0.1:80", "http://127.0.0.1:80"),
+            ("about:blank", "about:blank"),
+            ("https://a/?u=http://b", "https://a/?u=http://b"),
+            ("data:text/html,x", "data:text/html,x"),
+        ] {
+            assert_eq!(with_scheme(given).as_deref(), Ok(opened));
+        }
+        assert!(with_scheme("").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! `browser_navigate`: it returns when the page is there, or when it is known why it is not.
+
+use serde_json::json;
+
+use super::super::world::World;
+use super::text;
+
+#[test]
+fn navigating_waits_for_the_load_and_tells_what_came() {
+    let mut world = World::with(&[
+        ("/", "<title>home</title><img src='/slow'><script>onload = () => { window.loaded = true }</script>"),
+        ("/next", "<title>next</title>"),
+    ]);
+    let url = world.site.here("/");
+    let opened = world.tool("browser_navigate", json!({"url": url.trim_start_matches("http://")}));
+    assert_eq!(text(&opened), format!("Opened {url} \"home\" in t1."));
+    assert_eq!([&opened["data"]["loaded"], &opened["data"]["status"]], [&json!(true), &json!(200)]);
+    assert_eq!(world.line.js("window.loaded"), true);
+
+    let same = world.tool("browser_navigate", json!({"url": format!("{url}#part")}));
+    assert!(text(&same).starts_with(&format!("Opened {url}#part \"home\"")), "{same}");
+
+    let second = world.tool("browser_navigate", json!({"url": world.site.here("/next"), "new_tab": true}));
+    assert_eq!([&second["data"]["tab"], &second["data"]["title"]], ["t2", "next"]);
+    assert_eq!(world.line.js("document.title"), "next", "it is the current tab");
+}
+
+#[test]
+fn an_address_that_cannot_be_opened_is_an_error_that_says_why() {
+    let mut world = World::with(&[]);
+    let refused = world.try_tool("browser_navigate", json!({"url": "http://127.0.0.1:1/"}));
+    assert_eq!(refused["error_code"], "cdp");
+    let sentence = refused["error"].as_str().unwrap();
+    assert!(sentence.contains("ERR_UNSAFE_PORT") || sentence.contains("nothing listens there"), "{sentence}");
+    let nothing = world.try_tool("browser_navigate", json!({"url": world.site.here("/nothing")}));
+    assert!(nothing["error"].as_str().unwrap().contains("an error status and an empty page"), "{nothing}");
+    let empty = world.try_tool("browser_navigate", json!({"url": " "}));
+    assert_eq!(empty["error_code"], "bad_request");
+}
+
+#[test]
+fn a_dialog_while_loading_ends_the_wait_and_stands_in_the_result() {
+    let mut world = World::with(&[("/", "<script>confirm('first?')</script><title>asks</title>")]);
+    let url = world.site.here("/");
+    let opened = world.tool("browser_navigate", json!({"url": url}));
+    assert_eq!(
+        [&opened["data"]["loaded"], &opened["data"]["pending_dialogs"][0]["message"]],
+        [&json!(false), &json!("first?")]
+    );
+    assert!(text(&opened).contains("does not load any further before its dialog is answered"), "{opened}");
+    let answered = world.tool("browser_dialog", json!({"action": "accept"}));
+    assert_eq!([&answered["text"], &answered["data"]["dialog"]["closed_by"]], ["Accepted the confirm d-1.", "agent"]);
+    assert_eq!(world.line.js("document.title"), "asks");
+}
+
+#[test]
+fn the_errors_of_a_page_are_read_with_a_cursor() {
+    let mut world =
+        World::with(&[("/", "<link rel=icon href='data:,'><script>console.error('one'); nothing.at.all</script>")]);
+    world.tool("browser_navigate", json!({"url": world.site.here("/")}));
+    let console = world.tool("browser_console", json!({}));
+    let entries = console["data"]["entries"].as_array().unwrap();
+    assert_eq!([&entries[0]["text"], &entries[1]["level"]], ["one", "exception"], "{console}");
+    let next = console["data"]["next"].clone();
+    assert_eq!(text(&world.tool("browser_console", json!({"since": next}))), "Nothing new.");
+    world.line.js("console.error('two')");
+    let fresh = world.tool("browser_console", json!({"since": next}));
+    assert_eq!(fresh["data"]["entries"].as_array().unwrap().len(), 1, "{fresh}");
+    assert_eq!(fresh["data"]["entries"][0]["text"], "two");
+}
