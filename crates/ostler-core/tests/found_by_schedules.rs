@@ -43,6 +43,7 @@ impl Wire {
             task: "default".into(),
             policy: DialogPolicy::MustRespond,
             dialog_timeout: Duration::from_secs(300),
+            quiet: false,
             dialogs_before: 0,
         });
         wire

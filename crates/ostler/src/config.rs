@@ -155,6 +155,7 @@ impl Environment {
             flags: keys::FLAGS.of(&file).map_err(wrong)?.unwrap_or_default(),
             dialog_policy: keys::DIALOG_POLICY.of(&file).map_err(wrong)?.unwrap_or_default(),
             dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
+            quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -192,6 +193,8 @@ pub(crate) struct Settings {
     pub(crate) dialog_policy: DialogPolicy,
     /// After how long an unanswered dialog is dismissed.
     pub(crate) dialog_timeout: Duration,
+    /// Whether pages are kept from telling that they are watched.
+    pub(crate) quiet: bool,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.

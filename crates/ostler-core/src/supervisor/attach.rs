@@ -138,13 +138,15 @@ impl Supervisor {
     /// come first are answered; one without a renderer yet answers nothing before, so it is resumed
     /// right behind them, in the same order on the wire (fact C8a).
     pub(super) fn set_up(&mut self, id: &SessionId) {
+        let quiet = self.is_quiet(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
         }
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
-        session.awaiting = if is_page { 4 } else { 3 };
+        session.runtime |= !quiet;
+        session.awaiting = 2 + usize::from(!quiet) + usize::from(is_page);
         // Questions of an earlier set-up count for nothing any more.
         let stale = |flight: &Flight<Purpose>| {
             flight.session.as_ref() == Some(id) && matches!(flight.purpose, Purpose::PageEnable(_) | Purpose::SetUp(_))
@@ -155,7 +157,9 @@ impl Supervisor {
             }
         }
         self.send_own(Purpose::PageEnable(id.clone()), Some(id), "Page.enable", "{}");
-        self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
+        if !quiet {
+            self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
+        }
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
         // A frame's document is requested on its parent's session and finishes on its own.

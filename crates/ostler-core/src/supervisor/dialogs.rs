@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use super::answers::{Answer, AnsweredBy, CLOSED_BY_OTHERS};
 use super::publish::Dirty;
+use super::routing::Then;
 use super::timers::{Timer, TimerId};
 use super::{End, OnDialog, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
@@ -227,7 +228,8 @@ impl Supervisor {
         });
         for id in picked {
             if let Some(flight) = self.calls.take(id) {
-                let error = CallError::DialogOpen { dialog: Arc::clone(&view), sent: true };
+                let prepares = matches!(flight.purpose, Purpose::Client { then: Then::Evaluate { .. }, .. });
+                let error = CallError::DialogOpen { dialog: Arc::clone(&view), sent: !prepares };
                 self.end_flight(flight, End::Failed(error));
             }
         }

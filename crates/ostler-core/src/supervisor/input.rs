@@ -36,6 +36,8 @@ pub enum Input {
         policy: DialogPolicy,
         /// How long a dialog waits for an answer.
         dialog_timeout: Duration,
+        /// Whether its pages are kept from telling that they are watched (fact B15).
+        quiet: bool,
         /// How many dialogs a task of this name has had before: numbers are never used again.
         dialogs_before: u64,
     },
@@ -70,6 +72,13 @@ pub enum Input {
     /// A client wants the script stopped that keeps the current tab busy.
     Interrupt {
         /// Who waits.
+        waiter: Waiter,
+        /// The task.
+        task: TaskId,
+    },
+    /// A client is about to look at the task's console: a quiet task's pages are asked for theirs.
+    FetchConsole {
+        /// Who waits; the outcome is [`super::Outcome::Done`], with the console in the view.
         waiter: Waiter,
         /// The task.
         task: TaskId,

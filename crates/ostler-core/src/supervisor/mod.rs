@@ -25,6 +25,7 @@ mod input;
 mod interrupt;
 mod link;
 mod publish;
+mod quiet;
 mod reach;
 mod recovery;
 mod routing;
@@ -94,6 +95,8 @@ enum Purpose {
     Reload { tab: TargetId },
     /// `Page.disable` before closing a tab of ours in that state, whose task has ended.
     CloseDisarmed(TargetId),
+    /// Ends the fetch of a quiet session's console.
+    Console { session: SessionId, waiter: Option<Waiter> },
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
     /// One of the commands that end the daemon's hold on the browser.
@@ -183,8 +186,8 @@ impl Supervisor {
             Input::Connected { browser_id, scope } => self.on_connected(browser_id, scope),
             Input::Gone { why, retry_after } => self.on_gone(why, retry_after),
             Input::Message(message) => self.on_message(&message),
-            Input::StartTask { task, policy, dialog_timeout, dialogs_before } => {
-                self.on_start_task(task, policy, dialog_timeout, dialogs_before);
+            Input::StartTask { task, policy, dialog_timeout, quiet, dialogs_before } => {
+                self.on_start_task(task, policy, dialog_timeout, quiet, dialogs_before);
             }
             Input::EndTask(task) => self.on_end_task(&task),
             Input::Call(call) => {
@@ -205,6 +208,7 @@ impl Supervisor {
                 let request = Request::interrupt(waiter, task, self.now);
                 self.on_request(request);
             }
+            Input::FetchConsole { waiter, task } => self.on_fetch_console(waiter, &task),
             Input::Leave(waiter) => self.on_leave(waiter),
             Input::Tick => {}
         }
@@ -272,6 +276,11 @@ impl Supervisor {
         let params = str::from_utf8(&event.params).expect("a slice of a message that was valid UTF-8");
         // Asked before, because afterwards a closed tab has no owner; and again, because a new one has.
         let owner = self.task_of_event(&event);
+        if let Some(session) = &event.session
+            && self.is_told_again(&event, params, session)
+        {
+            return;
+        }
         match (event.method(), &event.session) {
             ("Target.attachedToTarget", parent) => self.on_attached(params, parent.as_ref()),
             ("Target.detachedFromTarget", _) => self.on_detached(params),
@@ -347,6 +356,7 @@ impl Supervisor {
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
             Timer::Rearm(tab, session) => self.rearm(&tab, &session),
             Timer::ReloadAgain(tab) => self.reload_armed(&tab),
+            Timer::Console(waiter) => self.on_console_due(waiter),
             Timer::Narrow => self.on_narrow_due(),
         }
     }
@@ -356,6 +366,7 @@ impl Supervisor {
         self.timers.stop(flight.deadline);
         let answered = matches!(end, End::Answer(_));
         match flight.purpose {
+            Purpose::Client { then: Then::Evaluate { .. }, .. } => self.on_world(flight, end),
             Purpose::Client { waiter, ref task, ref then, .. } => {
                 let (task, then) = (task.clone(), then.clone());
                 self.on_client_end(waiter, &task, then, &flight, end);
@@ -376,6 +387,7 @@ impl Supervisor {
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
+            Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
             Purpose::Leave | Purpose::Ignored => {}
         }
@@ -403,6 +415,7 @@ impl Supervisor {
         let timeout = match purpose {
             Purpose::Release(_) | Purpose::CreateTab { .. } | Purpose::Reload { .. } => AS_LONG_AS_IT_TAKES,
             Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
+            Purpose::Console { .. } => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };
         self.send(purpose, session, method, Some(params.as_bytes()), timeout)

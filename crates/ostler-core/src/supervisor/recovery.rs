@@ -19,7 +19,8 @@ use super::timers::Timer;
 use super::{End, Purpose, Supervisor, answers};
 use crate::ids::{FrameId, SessionId, TargetId};
 
-/// How long a reload may take to replace the document before the tab is set up again all the same.
+/// How long a reload may take to replace the document before the tab is set up again all the same. In a quiet task
+/// nothing tells that it did, so there it always takes so long.
 const REARM: Duration = Duration::from_secs(5);
 
 impl Supervisor {
@@ -144,7 +145,9 @@ impl Supervisor {
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
         self.resume(id);
-        self.send_own(Purpose::Ignored, Some(id), "Runtime.enable", "{}");
+        if !self.is_quiet(id) {
+            self.send_own(Purpose::Ignored, Some(id), "Runtime.enable", "{}");
+        }
         self.reload_armed(target);
     }
 }

@@ -58,6 +58,8 @@ struct Call {
     method: String,
     params: Option<Bytes>,
     on_dialog: OnDialog,
+    /// The frame without a session of its own that it is for, in a task that knows no script contexts.
+    world: Option<FrameId>,
 }
 
 /// What a client's call means to us when it succeeds.
@@ -72,12 +74,18 @@ pub(super) enum Then {
     ClientAttach(TargetId),
     /// `Page.handleJavaScriptDialog` on this tab.
     RawAnswer(TargetId),
+    /// The world is being made that a `Runtime.evaluate` with these parameters runs in; see `quiet.rs`.
+    Evaluate {
+        frame: FrameId,
+        params: Box<str>,
+        deadline: Timestamp,
+    },
 }
 
 impl Request {
     pub(super) fn from_call(call: ClientCall, now: Timestamp) -> Self {
         let ClientCall { waiter, task, session, frame, target, method, params, timeout, on_dialog } = call;
-        let call = Call { session, frame, target, method, params, on_dialog };
+        let call = Call { session, frame, target, method, params, on_dialog, world: None };
         Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None }
     }
 
@@ -203,11 +211,12 @@ impl Supervisor {
         if let Some(mut request) = self.take_queued(waiter) {
             return self.disarm(&mut request);
         }
+        self.forget_console_waiter(waiter);
         let mine = |purpose: &Purpose| matches!(purpose, Purpose::Client { waiter: other, .. } if *other == waiter);
         for id in self.calls.select(|flight| mine(&flight.purpose)) {
             // What the call means to us, such as a tab that it opens, still counts.
             if let Some(flight) = self.calls.get_mut(id)
-                && let Purpose::Client { then: Then::Nothing, .. } = flight.purpose
+                && let Purpose::Client { then: Then::Nothing | Then::Evaluate { .. }, .. } = flight.purpose
             {
                 flight.purpose = Purpose::Ignored;
             }
@@ -344,6 +353,10 @@ impl Supervisor {
                 }
                 self.call_on(request, &reporter);
             }
+            None if call.method == "Runtime.evaluate" && self.is_quiet(&reporter) => {
+                call.world = Some(id.clone()).filter(|_| !names_context(params));
+                self.call_on(request, &reporter);
+            }
             _ => {
                 let error = CallError::FrameInProcess { frame_id: id.clone(), method: call.method.clone() };
                 self.fail_request(request, error);
@@ -392,6 +405,7 @@ impl Supervisor {
             return self.fail_request(request, CallError::TargetCrashed { what });
         }
         if session.supervised
+            && !(call.method == "Runtime.disable" && self.is_quiet(id))
             && let Some(why) = blocking::blinds_the_supervisor(&call.method)
         {
             let why = format!(
@@ -417,6 +431,9 @@ impl Supervisor {
             return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
         }
         let mut then = Then::Nothing;
+        if call.method.starts_with("Runtime.") && self.is_quiet(id) {
+            self.on_client_uses_runtime(id, &call.method.clone());
+        }
         if call.method == "Page.handleJavaScriptDialog"
             && let Some(tab) = tab
         {
@@ -432,18 +449,34 @@ impl Supervisor {
         let left = request.deadline.since(self.now);
         let What::Call(call) = request.what else { return };
         self.reach_out(&call.method, call.params.as_deref());
-        let purpose = Purpose::Client {
-            waiter: request.waiter,
-            task: request.task,
-            on_dialog: call.on_dialog,
-            timeout: request.timeout,
-            then,
-        };
-        let renderer = session.is_some() && !blocking::finishes_despite_dialog(&call.method);
-        let id = self.send(purpose, session, &call.method, call.params.as_deref(), left);
-        if renderer && left >= 2 * PROBE {
+        let (waiter, task, timeout, on_dialog) = (request.waiter, request.task, request.timeout, call.on_dialog);
+        let client = |then| Purpose::Client { waiter, task, on_dialog, timeout, then };
+        match (session, call.world) {
+            (Some(session), Some(frame)) => {
+                let params = call.params.as_deref().and_then(|raw| str::from_utf8(raw).ok()).unwrap_or("{}").into();
+                let then = Then::Evaluate { frame: frame.clone(), params, deadline: request.deadline };
+                self.make_world(client(then), session, &frame, left);
+            }
+            _ => {
+                self.send_for_client(client(then), session, &call.method, call.params.as_deref(), left);
+            }
+        }
+    }
+
+    /// Sends a client's command. Shortly before its time is over its page is asked whether it answers at all.
+    pub(super) fn send_for_client(
+        &mut self,
+        purpose: Purpose,
+        session: Option<&SessionId>,
+        method: &str,
+        params: Option<&[u8]>,
+        left: Duration,
+    ) -> CallId {
+        let id = self.send(purpose, session, method, params, left);
+        if session.is_some() && !blocking::finishes_despite_dialog(method) && left >= 2 * PROBE {
             self.set_deadline(id, left - PROBE, Timer::Probe(id));
         }
+        id
     }
 
     fn set_deadline(&mut self, id: CallId, wait: Duration, timer: Timer) {
@@ -575,10 +608,15 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Returns whether a `Runtime.evaluate` says itself where it runs; one that cannot be read is left as it is.
+fn names_context(params: &str) -> bool {
+    wire::read::<wire::EvaluateWhere<'_>>(params)
+        .is_none_or(|named| named.context_id.is_some() || named.unique_context_id.is_some())
+}
+
 /// Returns `params` of a `Runtime.evaluate` with the context it is to run in, unless it names one itself.
 fn in_context(params: &str, unique_id: &str) -> Option<String> {
-    let named: wire::EvaluateWhere<'_> = wire::read(params)?;
-    if named.context_id.is_some() || named.unique_context_id.is_some() {
+    if names_context(params) {
         return None;
     }
     let context = object(&[("uniqueContextId", unique_id)]);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::console::FrameOfContext;
 use super::dialogs::Dialog;
 use super::frames::Frames;
+use super::quiet::Told;
 use super::routing::Request;
 use super::timers::TimerId;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
@@ -62,6 +63,10 @@ pub(crate) struct Session {
     /// The V8 isolate of its renderer's main thread: sessions with the same one share a process.
     pub(crate) isolate: Option<Box<str>>,
     pub(crate) crashed: bool,
+    /// Whether its console and its script contexts are told as they come; in a quiet task they are not.
+    pub(super) runtime: bool,
+    /// How far the console of a quiet session was told.
+    pub(super) console: Told,
     /// When its renderer last answered anything.
     pub(crate) heard: Timestamp,
     /// The main worlds by their number in this session. Kept here and not with the frames: after a restore from the
@@ -90,6 +95,8 @@ impl Session {
             deadline: None,
             isolate: None,
             crashed: false,
+            runtime: false,
+            console: Told::default(),
             heard: Timestamp::default(),
             contexts: HashMap::new(),
         }

@@ -17,6 +17,8 @@ use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
 pub(super) struct Task {
     pub(super) policy: DialogPolicy,
     pub(super) dialog_timeout: Duration,
+    /// Whether `Runtime` stays off in its tabs; see `quiet.rs`.
+    pub(super) quiet: bool,
     /// The number of the newest dialog.
     pub(super) dialogs_so_far: u64,
     pub(super) recent: VecDeque<ClosedDialogView>,
@@ -37,10 +39,11 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn new(policy: DialogPolicy, dialog_timeout: Duration, dialogs_before: u64) -> Self {
+    fn new(policy: DialogPolicy, dialog_timeout: Duration, quiet: bool, dialogs_before: u64) -> Self {
         Self {
             policy,
             dialog_timeout,
+            quiet,
             dialogs_so_far: dialogs_before,
             recent: VecDeque::new(),
             console: Console::default(),
@@ -91,15 +94,19 @@ impl Supervisor {
         id: TaskId,
         policy: DialogPolicy,
         dialog_timeout: Duration,
+        quiet: bool,
         dialogs_before: u64,
     ) {
         match self.tasks.get_mut(&id) {
             Some(task) => {
-                (task.policy, task.dialog_timeout) = (policy, dialog_timeout);
+                (task.policy, task.dialog_timeout, task.quiet) = (policy, dialog_timeout, quiet);
                 task.dirty |= Dirty::POLICY;
+                for target in task.tabs.clone() {
+                    self.match_quiet(&target);
+                }
             }
             None => {
-                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, dialogs_before));
+                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, quiet, dialogs_before));
                 self.adopt_unowned_tabs(&id);
             }
         }
@@ -371,5 +378,6 @@ impl Supervisor {
             task.dirty = Dirty::ALL;
             tab.number = task.next_tab_number();
         }
+        self.match_quiet(target);
     }
 }

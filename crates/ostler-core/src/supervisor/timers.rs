@@ -22,6 +22,8 @@ pub(crate) enum Timer {
     Suspects(TargetId, DialogId),
     /// A page that was asked to be free has not answered: its script is stopped.
     Interrupt(Waiter),
+    /// Whoever asked for the console has waited long enough for a page that is busy.
+    Console(Waiter),
     /// A tab that was reloaded from a removed frame's dialog is set up again at the latest (fact A25).
     Rearm(TargetId, SessionId),
     /// That reload is tried again.

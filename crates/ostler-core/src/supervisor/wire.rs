@@ -228,6 +228,20 @@ pub(crate) struct ContextDestroyed {
     pub(crate) execution_context_id: i64,
 }
 
+/// Any event that says when it happened, in milliseconds since the Unix epoch.
+#[derive(Deserialize)]
+pub(crate) struct HasTimestamp {
+    #[serde(default)]
+    pub(crate) timestamp: f64,
+}
+
+/// The result of `Page.createIsolatedWorld`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorldCreated {
+    pub(crate) execution_context_id: i64,
+}
+
 /// The result of `Runtime.getIsolateId`.
 #[derive(Deserialize)]
 pub(crate) struct IsolateId {

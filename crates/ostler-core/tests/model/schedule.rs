@@ -425,7 +425,13 @@ impl Schedule {
         self.policies.insert(task, (policy, dialog_timeout));
         self.answers_itself[task] |= policy != DialogPolicy::MustRespond;
         self.say(|| format!("task {} starts with {policy:?}", TASKS[task]));
-        self.input(Input::StartTask { task: TASKS[task].into(), policy, dialog_timeout, dialogs_before: 0 });
+        self.input(Input::StartTask {
+            task: TASKS[task].into(),
+            policy,
+            dialog_timeout,
+            quiet: false,
+            dialogs_before: 0,
+        });
     }
 
     fn task_changes(&mut self) {

@@ -52,6 +52,7 @@ fn defaults(settings: &Settings) -> Defaults {
         flags: settings.flags.clone(),
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,
+        quiet: settings.quiet,
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
         target: target(fields)?,
         dialog_policy: fields.raw("dialog_policy").map(dialog_policy).transpose()?,
         dialog_timeout_s: fields.raw("dialog_timeout_s").map(dialog_timeout).transpose()?,
+        quiet: fields.raw("quiet").map(|raw| value::flag("quiet", raw)).transpose()?,
     };
     let task = tasks.connect(request).await?;
     Ok(reply(&Bound { ok: true, task }))

@@ -6,6 +6,7 @@
 
 mod connect;
 mod connection_status;
+mod console;
 mod current_tab;
 mod dialog;
 mod disconnect;
@@ -77,6 +78,7 @@ meta_requests! {
     events,
     subscribe,
     state,
+    console,
     dialog,
     connect,
     disconnect,

@@ -45,6 +45,9 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
         answer: DialogAnswer,
     ) -> impl Future<Output = Result<ClosedDialogView, CallError>> + Send;
 
+    /// Brings the console in the task's view up to date, where it is not told as it comes.
+    fn fetch_console(&self, task: &TaskId) -> impl Future<Output = Result<(), CallError>> + Send;
+
     /// Stops the script that keeps the current tab busy; returns once the page answers again.
     fn interrupt(&self, task: &TaskId) -> impl Future<Output = Result<(), CallError>> + Send;
 
@@ -112,6 +115,10 @@ impl TaskLayer for Registry {
 
     async fn answer_dialog(&self, task: &TaskId, answer: DialogAnswer) -> Result<ClosedDialogView, CallError> {
         self.answer_dialog(task, answer).await
+    }
+
+    async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
+        self.fetch_console(task).await
     }
 
     async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {

@@ -37,6 +37,8 @@ pub(crate) struct Defaults {
     pub(crate) dialog_policy: DialogPolicy,
     /// How long a dialog waits for an answer.
     pub(crate) dialog_timeout: Duration,
+    /// Whether pages are kept from telling that they are watched.
+    pub(crate) quiet: bool,
 }
 
 /// All tasks of the daemon.
@@ -170,6 +172,13 @@ impl Registry {
         }
     }
 
+    /// Brings the console of the task's view up to date, where it is not told as it comes.
+    pub(crate) async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
+        let entry = self.entry(task)?;
+        let task = task.clone();
+        entry.handle.ask(|waiter| Input::FetchConsole { waiter, task }).await.map(|_| ())
+    }
+
     /// Stops the script that keeps the current tab busy.
     pub(crate) async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {
         let entry = self.entry(task)?;
@@ -181,7 +190,7 @@ impl Registry {
     /// changes nothing but the policy. Waits until a tab is attached there; until then, and if that fails, the task
     /// is as it was.
     pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
-        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s } = request;
+        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s, quiet } = request;
         let dialog_timeout = match dialog_timeout_s {
             Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| CallError::BadRequest {
                 field: "dialog_timeout_s",
@@ -190,9 +199,10 @@ impl Registry {
             None => self.defaults.dialog_timeout,
         };
         let policy = dialog_policy.unwrap_or(self.defaults.dialog_policy);
+        let quiet = quiet.unwrap_or(self.defaults.quiet);
         let binding = self.prepare(&task, target);
         let entry = binding.entry.clone();
-        self.start(&task, &entry, policy, dialog_timeout);
+        self.start(&task, &entry, policy, dialog_timeout, quiet);
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
         let given_up = GiveUp { registry: self, task: &task, binding: Some(&binding) };
@@ -290,9 +300,9 @@ impl Registry {
         }
     }
 
-    fn start(&self, task: &TaskId, entry: &Entry, policy: DialogPolicy, dialog_timeout: Duration) {
+    fn start(&self, task: &TaskId, entry: &Entry, policy: DialogPolicy, dialog_timeout: Duration, quiet: bool) {
         let dialogs_before = self.state().counts(task).dialogs;
-        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout, dialogs_before };
+        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialogs_before };
         entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
@@ -307,7 +317,8 @@ impl Registry {
     fn start_default_task(&self) {
         let task = TaskId::default_task();
         let binding = self.prepare(&task, ConnectTarget::Default);
-        self.start(&task, &binding.entry, self.defaults.dialog_policy, self.defaults.dialog_timeout);
+        let Defaults { dialog_policy, dialog_timeout, quiet, .. } = self.defaults;
+        self.start(&task, &binding.entry, dialog_policy, dialog_timeout, quiet);
         self.settle(&task, binding);
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct ConnectRequest {
     pub(crate) dialog_policy: Option<DialogPolicy>,
     /// How long a dialog waits; the daemon's setting when not given.
     pub(crate) dialog_timeout_s: Option<f64>,
+    /// Whether its pages are kept from telling that they are watched; the daemon's setting when not given.
+    pub(crate) quiet: Option<bool>,
 }
 
 /// Which browser a task is to work in.

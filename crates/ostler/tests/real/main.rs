@@ -17,6 +17,7 @@ mod dialogs;
 mod frames;
 mod hung_page;
 mod lost_browser;
+mod quiet;
 mod tabs;
 mod tasks;
 mod tools;

@@ -17,7 +17,13 @@ pub(crate) struct World {
 impl World {
     /// Starts all of it; the current tab is the browser's `about:blank`.
     pub(crate) fn with(pages: &[(&str, &str)]) -> Self {
+        Self::configured("", pages)
+    }
+
+    /// Starts all of it with a `config.yaml`.
+    pub(crate) fn configured(config: &str, pages: &[(&str, &str)]) -> Self {
         let (sandbox, chromium) = (Sandbox::new(), Chromium::start());
+        std::fs::write(sandbox.home().join("config.yaml"), config).expect("a home");
         let mut command = sandbox.ostler(&["--json", "cdp", "Browser.getVersion"]);
         command.env_remove("BU_CDP_WS").env("BU_CDP_URL", chromium.url());
         let ran = super::sandbox::Ran::of(&mut command);

@@ -416,6 +416,7 @@ fn a_dialog_time_of_nothing_dismisses_at_once() {
         task,
         policy: DialogPolicy::MustRespond,
         dialog_timeout: Duration::ZERO,
+        quiet: false,
         dialogs_before: 0,
     });
     bench.opening("S", "T", "confirm", "");
@@ -430,6 +431,7 @@ fn a_dialog_time_without_end_does_not_overflow() {
         task,
         policy: DialogPolicy::MustRespond,
         dialog_timeout: Duration::MAX,
+        quiet: false,
         dialogs_before: 0,
     });
     bench.opening("S", "T", "confirm", "");

@@ -12,6 +12,7 @@ mod dialogs;
 mod frames;
 mod link;
 mod orders;
+mod quiet;
 mod tasks;
 mod views;
 
@@ -185,6 +186,7 @@ impl Bench {
             task: TaskId::from(task),
             policy,
             dialog_timeout: DIALOG_TIMEOUT,
+            quiet: false,
             dialogs_before: 0,
         });
     }

@@ -69,6 +69,7 @@ fn reading_the_same_state_built_twice_gives_the_same_bytes() {
         task: TaskId::default_task(),
         policy: DialogPolicy::MustRespond,
         dialog_timeout: DIALOG_TIMEOUT,
+        quiet: false,
         dialogs_before: 0,
     });
     assert_eq!(again.view().state_json(), example().view().state_json());

@@ -61,7 +61,13 @@ impl Core {
         let mut core = Self { supervisor: Supervisor::new(), log: EventLog::default(), sent: Vec::new() };
         let task = TaskId::default_task();
         let dialog_timeout = Duration::from_secs(300);
-        core.input(Input::StartTask { task, policy: DialogPolicy::MustRespond, dialog_timeout, dialogs_before: 0 });
+        core.input(Input::StartTask {
+            task,
+            policy: DialogPolicy::MustRespond,
+            dialog_timeout,
+            quiet: false,
+            dialogs_before: 0,
+        });
         core.input(Input::Connected { browser_id: Some("B".to_owned()), scope: Scope::Own });
         core.answer_all()?;
         let info = r#"{"targetId":"T","type":"page","title":"","url":"https://example.com/","attached":true,"canAccessOpener":false}"#;

@@ -175,6 +175,11 @@ impl TaskLayer for FakeTasks {
         })
     }
 
+    async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
+        self.note(format!("fetch_console {task}"));
+        Self::known(task)
+    }
+
     async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {
         self.note(format!("interrupt {task}"));
         Ok(())
@@ -189,7 +194,8 @@ impl TaskLayer for FakeTasks {
             }
         };
         let (policy, timeout) = (request.dialog_policy, request.dialog_timeout_s);
-        self.note(format!("connect {} {target} {policy:?} {timeout:?}", request.task));
+        let quiet = request.quiet.map(|quiet| format!(" quiet {quiet}")).unwrap_or_default();
+        self.note(format!("connect {} {target} {policy:?} {timeout:?}{quiet}", request.task));
         Ok(Self::summary(request.task))
     }
 

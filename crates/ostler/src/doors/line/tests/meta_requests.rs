@@ -182,14 +182,14 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
     assert_eq!(client.ask(url).await, bound("a"));
     let launch = r#"{"meta":"connect","launch":{"headed":true,"flags":["--x"],"executable":"/bin/c"}}"#;
     assert_eq!(client.ask(launch).await, bound("default"));
-    assert_eq!(client.ask(r#"{"meta":"connect","launch":{}}"#).await, bound("default"));
+    assert_eq!(client.ask(r#"{"meta":"connect","launch":{},"quiet":true}"#).await, bound("default"));
     assert_eq!(
         script.asked(),
         [
             "connect default default None None",
             "connect a wss://h/?k=v Some(AutoAccept) Some(0.5)",
             r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
-            "connect default launch false [] None None None",
+            "connect default launch false [] None None None quiet true",
         ]
     );
 }
@@ -210,6 +210,7 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         (r#""launch":{"executable":""}"#, "`launch.executable`"),
         (r#""cdp_url":"ws://SECRET","dialog_policy":"sometimes""#, "`dialog_policy`"),
         (r#""cdp_url":"ws://SECRET","dialog_timeout_s":0"#, "`dialog_timeout_s`"),
+        (r#""quiet":"yes""#, "`quiet`"),
         (r#""dialog_timeout_s":86401"#, "`dialog_timeout_s`"),
         (r#""dialog_timeout_s":1e999"#, "`dialog_timeout_s`"),
         (r#""cdp_url":"ws://SECRET","cdp_url":"ws://SECRET""#, "duplicate field `cdp_url`"),
@@ -219,6 +220,14 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         assert!(!error.contains("SECRET"), "{error}");
     }
     assert!(script.asked().is_empty());
+}
+
+#[tokio::test]
+async fn the_console_is_fetched_before_it_is_told() {
+    let (mut client, script) = Client::connect();
+    assert_eq!(client.ask(r#"{"meta":"console"}"#).await, r#"{"console":[]}"#);
+    assert_eq!(script.asked(), ["fetch_console default"]);
+    assert_error(&client.ask(r#"{"meta":"console","task":"a"}"#).await, "unknown_task", "default");
 }
 
 #[tokio::test]
