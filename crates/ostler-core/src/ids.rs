@@ -1,17 +1,15 @@
 //! The names of things, each a type of its own, so that a frame is never taken for a session.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A map by id that is walked in the same order in every run: the same inputs give the same effects in
-/// the same order, so that a schedule can be replayed. The browser chooses these ids, never a page, so
-/// the random seed of a `HashMap` would protect from nobody.
-pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+/// A map by id. It is walked in the same order whatever happened before, so that a schedule can be replayed; and with
+/// the few ids that there are at a time it is found in as quickly as by a hash, which every event would have to take.
+pub(crate) type IdMap<K, V> = BTreeMap<K, V>;
 
 /// Declares a cheap-to-clone text id.
 macro_rules! text_id {

@@ -35,8 +35,8 @@ pub(crate) struct Client {
     browser: Option<NamedBrowser>,
     /// Who is on the other side, once that is known.
     ///
-    /// Asking costs no time of its own: the question travels with the first request, and its answer is read before
-    /// that one's. Only where the environment names a browser is the answer awaited first, since the wrong browser
+    /// Asking costs no time of its own: the question travels right behind the first request, and the two answers come
+    /// together, so that this process is woken once. Only where the environment names a browser is the answer awaited first, since the wrong browser
     /// must see nothing.
     daemon: Option<Pong>,
 }
@@ -133,15 +133,17 @@ impl Client {
         }
         let mut lines = Vec::new();
         let first = self.daemon.is_none();
+        write_line(&mut lines, request);
         if first {
             write_line(&mut lines, &Ping { meta: "ping", cdp_url: None });
         }
-        write_line(&mut lines, request);
         self.send(&lines)?;
+        let reply = self.receive(patience + PATIENCE)?;
         if first {
-            self.daemon = Some(self.receive_pong()?);
+            // One that ends with this reply says no more, and need not.
+            self.daemon = self.receive_pong().ok();
         }
-        self.receive(patience + PATIENCE)
+        Ok(reply)
     }
 
     /// Asks who is there, if that is not known yet.

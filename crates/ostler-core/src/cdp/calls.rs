@@ -1,8 +1,6 @@
 //! The commands in flight: who asked, on which session, and by when.
 
-use std::collections::HashMap;
-
-use crate::ids::{CallId, SessionId};
+use crate::ids::{CallId, IdMap, SessionId};
 use crate::supervisor::timers::TimerId;
 
 /// One command that was sent and not yet answered.
@@ -22,12 +20,12 @@ pub(crate) struct Flight<P> {
 #[derive(Debug)]
 pub(crate) struct Calls<P> {
     next: u64,
-    flights: HashMap<CallId, Flight<P>>,
+    flights: IdMap<CallId, Flight<P>>,
 }
 
 impl<P> Default for Calls<P> {
     fn default() -> Self {
-        Self { next: 1, flights: HashMap::new() }
+        Self { next: 1, flights: IdMap::default() }
     }
 }
 
@@ -50,10 +48,7 @@ impl<P> Calls<P> {
 
     /// Returns the ids of all flights that `wanted` picks, in the order in which they were sent.
     pub(crate) fn select(&self, mut wanted: impl FnMut(&Flight<P>) -> bool) -> Vec<CallId> {
-        let picked = self.flights.iter().filter(|(_, flight)| wanted(flight));
-        let mut ids: Vec<CallId> = picked.map(|(id, _)| *id).collect();
-        ids.sort_unstable();
-        ids
+        self.flights.iter().filter(|(_, flight)| wanted(flight)).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn get(&self, id: CallId) -> Option<&Flight<P>> {
@@ -66,8 +61,7 @@ impl<P> Calls<P> {
 
     /// Returns what `wanted` makes of the flight that was sent first of those for which it makes anything.
     pub(crate) fn find_map<T>(&self, mut wanted: impl FnMut(&Flight<P>) -> Option<T>) -> Option<T> {
-        let found = self.flights.iter().filter_map(|(id, flight)| Some((*id, wanted(flight)?)));
-        found.min_by_key(|(id, _)| *id).map(|(_, made)| made)
+        self.flights.values().find_map(&mut wanted)
     }
 
     /// Returns whether any flight is such.

@@ -92,8 +92,8 @@ impl EventLog {
         // A slice would hold the whole receive buffer that it points into; a copy holds itself.
         self.kept.push_back(Event {
             seq: self.last_seq,
-            method: Bytes::copy_from_slice(&event.method),
-            params: Bytes::copy_from_slice(&event.params),
+            method: Bytes::copy_from_slice(event.method.as_bytes()),
+            params: Bytes::copy_from_slice(event.params.as_bytes()),
             session_id: event.session.clone(),
         });
         while self.kept.len() > MAX_EVENTS || self.bytes > MAX_BYTES {
@@ -135,16 +135,18 @@ impl EventLog {
 
 #[cfg(test)]
 mod tests {
+    use bytestring::ByteString;
+
     use super::*;
 
-    fn wire(method: &'static str, params: Bytes) -> WireEvent {
-        WireEvent { method: Bytes::from_static(method.as_bytes()), params, session: None }
+    fn wire(method: &'static str, params: impl Into<ByteString>) -> WireEvent {
+        WireEvent { method: method.into(), params: params.into(), session: None }
     }
 
     fn filled(count: usize) -> EventLog {
         let mut log = EventLog::default();
         for _ in 0..count {
-            log.push(&wire("A.b", Bytes::from_static(b"{}")));
+            log.push(&wire("A.b", "{}"));
         }
         log
     }
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn a_filter_skips_what_it_does_not_take_and_moves_on() {
         let mut log = filled(3);
-        log.push(&wire("Page.x", Bytes::from_static(b"{}")));
+        log.push(&wire("Page.x", "{}"));
         let filter = EventFilter { methods: vec!["Page.*".to_owned()], session_id: None };
         let page = log.page(0, 10, &filter);
         assert_eq!((page.events.len(), page.events[0].seq, page.next, page.lost), (1, 4, 4, 0));
@@ -194,10 +196,10 @@ mod tests {
     #[test]
     fn an_event_larger_than_the_buffer_is_counted_and_costs_nothing() {
         let mut log = filled(10);
-        log.push(&wire("A.big", Bytes::from(vec![b' '; MAX_BYTES * 4])));
+        log.push(&wire("A.big", " ".repeat(MAX_BYTES * 4)));
         let page = log.page(0, 100, &EventFilter::default());
         assert_eq!((page.events.len(), page.lost, page.next), (10, 1, 11));
-        log.push(&wire("A.b", Bytes::from_static(b"{}")));
+        log.push(&wire("A.b", "{}"));
         assert_eq!(log.page(11, 100, &EventFilter::default()).events.len(), 1);
         assert!(log.bytes < 2000);
     }

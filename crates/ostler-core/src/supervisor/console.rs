@@ -62,6 +62,10 @@ pub(crate) fn read_console_call(params: &str, frames: &dyn FrameOfContext) -> Op
         #[serde(borrow)]
         stack_trace: Option<&'a RawValue>,
     }
+    // Pages log far more than they fail, and Chromium writes the kind first: most calls are known by that alone.
+    if params.strip_prefix(r#"{"type":""#).is_some_and(|kind| !kind.starts_with(['e', 'a'])) {
+        return None;
+    }
     let call: Call<'_> = serde_json::from_str(params).ok()?;
     if !matches!(call.kind, "error" | "assert") {
         return None;

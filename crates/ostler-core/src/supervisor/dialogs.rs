@@ -78,7 +78,7 @@ impl Supervisor {
         let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
         let dialog = Dialog {
             view: Arc::new(view),
-            raw: Bytes::copy_from_slice(&event.params),
+            raw: Bytes::copy_from_slice(event.params.as_bytes()),
             orphan: false,
             blocked: HashSet::from([owner.clone()]),
             owner,

@@ -78,7 +78,7 @@ impl Supervisor {
     /// Ends all that is in flight: the connection is gone, and with it every session.
     pub(super) fn on_gone(&mut self, why: String, retry_after: Duration) {
         self.link = Link::Gone { why: why.clone(), retry_at: self.now + retry_after };
-        for session in self.sessions.drain().map(|(_, session)| session).collect::<Vec<_>>() {
+        for session in std::mem::take(&mut self.sessions).into_values() {
             if let Some(timer) = session.deadline {
                 self.timers.stop(timer);
             }

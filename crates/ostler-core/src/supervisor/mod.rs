@@ -273,7 +273,7 @@ impl Supervisor {
 
     /// Applies one event; the whole table of what the core acts on.
     fn on_event(&mut self, event: WireEvent) {
-        let params = str::from_utf8(&event.params).expect("a slice of a message that was valid UTF-8");
+        let params = &*event.params;
         // Asked before, because afterwards a closed tab has no owner; and again, because a new one has.
         let owner = self.task_of_event(&event);
         if let Some(session) = &event.session
@@ -281,7 +281,7 @@ impl Supervisor {
         {
             return;
         }
-        match (event.method(), &event.session) {
+        match (&*event.method, &event.session) {
             ("Target.attachedToTarget", parent) => self.on_attached(params, parent.as_ref()),
             ("Target.detachedFromTarget", _) => self.on_detached(params),
             ("Target.targetCreated", _) => self.on_target_created(params),
@@ -322,7 +322,7 @@ impl Supervisor {
             let tab = self.sessions.get(session)?.tab.as_ref()?;
             return Some(self.tabs.get(tab)?.task.clone());
         }
-        let params = str::from_utf8(&event.params).ok()?;
+        let params = &*event.params;
         let named = wire::read::<wire::TargetEvent>(params).map(|named| named.target_info.target_id);
         let target = named.or_else(|| wire::read::<wire::NamesTarget>(params).map(|named| named.target_id));
         target.and_then(|target| self.tabs.get(&target)).map(|tab| tab.task.clone())

@@ -155,7 +155,7 @@ impl Supervisor {
 
     /// Returns whether a console message was told before: each fetch tells all that is stored, the old as well.
     pub(super) fn is_told_again(&mut self, event: &WireEvent, params: &str, id: &SessionId) -> bool {
-        if !matches!(event.method(), "Runtime.consoleAPICalled" | "Runtime.exceptionThrown") {
+        if !matches!(&*event.method, "Runtime.consoleAPICalled" | "Runtime.exceptionThrown") {
             return false;
         }
         let Some(session) = self.sessions.get_mut(id).filter(|session| session.supervised && !session.runtime) else {

@@ -83,7 +83,7 @@ impl Schedule {
     pub(crate) fn check_record(&self, task: usize, event: &WireEvent) {
         let Some(session) = event.session.as_ref().map(|name| self.browser.number_in(name.as_str())) else { return };
         if let Some(owner) = self.browser.tab_of_session(session).and_then(|tab| self.owners.get(&tab)) {
-            assert_eq!(*owner, task, "{} was recorded for another task", event.method());
+            assert_eq!(*owner, task, "{} was recorded for another task", event.method);
         }
     }
 

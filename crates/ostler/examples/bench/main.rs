@@ -4,6 +4,7 @@
 //!   rows ──▶ chromium   a fresh browser for each row
 //!     │ ───▶ daemon     the release binary, as a user runs it ◀── line     a client of its socket
 //!     │ ───▶ raw        what the same work costs without ostler
+//!     │ ───▶ relay      what any process in between costs
 //!     └────▶ samples ──▶ report
 //! ```
 //!
@@ -13,6 +14,7 @@ mod chromium;
 mod daemon;
 mod line;
 mod raw;
+mod relay;
 mod report;
 mod rows;
 mod samples;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
             None => return wrong_call(&format!("there is no row {name}")),
         },
         [raw::AS_A_PROCESS, url, target] => raw::as_a_process(url, target),
+        [relay::AS_A_PROCESS, address] => relay::as_a_process(address),
         _ => return wrong_call("these arguments mean nothing here"),
     };
     match done {

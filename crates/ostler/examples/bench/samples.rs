@@ -78,6 +78,12 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// Takes in another pair's samples.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.raw.0.extend(other.raw.0);
+        self.ostler.0.extend(other.ostler.0);
+    }
+
     /// Returns how many times as long it takes with ostler, by the medians.
     pub(crate) fn ratio(&self) -> f64 {
         self.ostler.median().as_secs_f64() / self.raw.median().as_secs_f64()

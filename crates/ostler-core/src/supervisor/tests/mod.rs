@@ -144,7 +144,7 @@ impl Bench {
             match effect {
                 Effect::Send(_, message) => self.sent.push(read_command(&message)),
                 Effect::Finish(waiter, outcome) => self.outcomes.entry(waiter).or_default().push(outcome),
-                Effect::Record(task, event) => self.recorded.push((task, event.method().to_owned())),
+                Effect::Record(task, event) => self.recorded.push((task, event.method.to_string())),
                 Effect::Publish(view) => drop(self.views.insert(view.task.clone(), view)),
                 Effect::Note(text) => self.notes.push(text),
                 Effect::Retire(task) => self.retired.push(task),

@@ -5,12 +5,15 @@ use crate::chromium::Chromium;
 use crate::daemon::Daemon;
 use crate::line::Line;
 use crate::raw::Raw;
+use crate::relay::Relay;
 use crate::report::Figure;
-use crate::samples::{Blocks, in_turns};
+use crate::samples::{Blocks, Pair, Samples, in_turns};
 use crate::setup::Setup;
 
 const EVALUATE: &str = r#"{"expression":"1+1"}"#;
 const SMALL_CALLS: Blocks = Blocks { count: 80, length: 50 };
+/// Blocks that are taken before the relay has its turn.
+const ROUND: Blocks = Blocks { count: 8, length: 50 };
 const SCREENSHOTS: Blocks = Blocks { count: 16, length: 1 };
 
 /// Fills the window with noise, which no PNG makes smaller: about 3 bytes for each of its pixels.
@@ -34,7 +37,7 @@ struct Scene {
     raw: Raw,
     line: Line,
     daemon: Daemon,
-    _chromium: Chromium,
+    chromium: Chromium,
 }
 
 impl Scene {
@@ -44,20 +47,33 @@ impl Scene {
         let mut line = daemon.connect().await?;
         let mut raw = Raw::connect(&chromium.url).await?;
         raw.attach(&line.current_tab().await?).await?;
-        Ok(Self { raw, line, daemon, _chromium: chromium })
+        Ok(Self { raw, line, daemon, chromium })
     }
 }
 
 pub(super) fn kept_connection(setup: &Setup) -> Result<Vec<Figure>> {
     setup.block_on(async {
-        let Scene { raw, line, .. } = &mut Scene::new(setup).await?;
-        let pair = in_turns(
-            SMALL_CALLS,
-            async || raw.call("Runtime.evaluate", EVALUATE).await.map(drop),
-            async || line.call("Runtime.evaluate", EVALUATE).await.map(drop),
-        )
-        .await?;
-        Ok(vec![Figure::ratio("call on a kept connection", 1.15, &pair, "raw")])
+        let Scene { raw, line, chromium, .. } = &mut Scene::new(setup).await?;
+        let relay = Relay::start(&chromium.url)?;
+        let mut relayed = Raw::connect(&relay.url).await?;
+        relayed.attach(&line.current_tab().await?).await?;
+        let mut pair = Pair::default();
+        let mut through_relay = Samples::default();
+        for _ in 0..SMALL_CALLS.count / ROUND.count {
+            let round = in_turns(
+                ROUND,
+                async || raw.call("Runtime.evaluate", EVALUATE).await.map(drop),
+                async || line.call("Runtime.evaluate", EVALUATE).await.map(drop),
+            )
+            .await?;
+            pair.add(round);
+            let mut relayed = async || relayed.call("Runtime.evaluate", EVALUATE).await.map(drop);
+            through_relay.repeat(ROUND.count * ROUND.length, &mut relayed).await?;
+        }
+        let floor = through_relay.median().as_secs_f64() / pair.raw.median().as_secs_f64();
+        let mut figure = Figure::ratio("call on a kept connection", 1.15, &pair, "raw");
+        figure.from = format!("{}; through a bare relay {through_relay}, {floor:.2} x", figure.from);
+        Ok(vec![figure])
     })
 }
 
