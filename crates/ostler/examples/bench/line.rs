@@ -20,8 +20,17 @@ impl Line {
         Ok(Self { stream: UnixStream::connect(socket).await?, reply: Vec::new() })
     }
 
-    /// Sends one request, which ends in a line end, and returns the reply.
+    /// Sends one request, which ends in a line end, and returns the reply, which is none of an error.
     pub(crate) async fn ask(&mut self, request: &str) -> Result<&[u8]> {
+        self.exchange(request).await?;
+        if self.reply.starts_with(br#"{"error""#) {
+            return Err(format!("{} got {}", request.trim_end(), String::from_utf8_lossy(&self.reply)).into());
+        }
+        Ok(&self.reply)
+    }
+
+    /// Sends one request, which ends in a line end, and takes in the reply, whatever it is.
+    async fn exchange(&mut self, request: &str) -> Result<()> {
         self.stream.write_all(request.as_bytes()).await?;
         self.reply.clear();
         // Only one request is under way, so the first line end is the last byte.
@@ -30,10 +39,14 @@ impl Line {
                 return Err("the daemon closed the connection".into());
             }
         }
-        if self.reply.starts_with(br#"{"error""#) {
-            return Err(format!("{} got {}", request.trim_end(), String::from_utf8_lossy(&self.reply)).into());
-        }
-        Ok(&self.reply)
+        Ok(())
+    }
+
+    /// Sends a request that is to fail; returns whether it failed with `code`.
+    pub(crate) async fn fails_with(&mut self, request: &str, code: &str) -> Result<bool> {
+        self.exchange(request).await?;
+        let reply: Value = serde_json::from_slice(&self.reply)?;
+        Ok(reply["error_code"] == code)
     }
 
     /// Calls a method on the current tab; returns how long the reply was.

@@ -10,7 +10,7 @@ use crate::daemon::Daemon;
 use crate::line::Line;
 use crate::raw::Raw;
 use crate::report::{Figure, Goal};
-use crate::samples::Samples;
+use crate::samples::{Pair, Samples};
 use crate::setup::Setup;
 
 const STATE: &str = "{\"meta\":\"state\"}\n";
@@ -20,6 +20,12 @@ const FLOOD: &str =
     r#"{"expression":"setInterval(() => { for (let i = 0; i < 200; i++) console.error('line', i) }, 1)"}"#;
 const DIALOG: &str = r#"{"expression":"setTimeout(() => alert('now'))"}"#;
 const DIALOGS: usize = 60;
+const BUTTON: &str =
+    r#"{"expression":"document.body.innerHTML = '<button style=\"position:fixed;inset:0\" onclick=\"confirm(1)\">'"}"#;
+const PRESS: &str = r#"{"type":"mousePressed","x":50,"y":50,"button":"left","clickCount":1}"#;
+const RELEASE: &str = "{\"method\":\"Input.dispatchMouseEvent\",\"params\":{\"type\":\"mouseReleased\",\"x\":50,\"y\":50,\"button\":\"left\",\"clickCount\":1}}\n";
+const EVALUATE: &str = r#"{"expression":"1+1"}"#;
+const CLICKS: usize = 60;
 
 pub(super) fn state_in_a_storm(setup: &Setup) -> Result<Vec<Figure>> {
     let chromium = Chromium::start()?;
@@ -80,6 +86,50 @@ pub(super) fn time_until_seen(setup: &Setup) -> Result<Vec<Figure>> {
         Ok(vec![
             figure("a raw client's dialog event to `state`, at rest", &at_rest, 1.0),
             figure("the same in a storm of console events", &in_storm, 20.0),
+        ])
+    })
+}
+
+/// What an agent waits for while a dialog is open: to be told of it, and for what the daemon answers by itself.
+pub(super) fn while_one_is_open(setup: &Setup) -> Result<Vec<Figure>> {
+    let chromium = Chromium::start()?;
+    let daemon = Daemon::start(&setup.ostler, &chromium.url)?;
+    setup.block_on(async {
+        let mut line = daemon.connect().await?;
+        line.current_tab().await?;
+        line.call("Runtime.evaluate", BUTTON).await?;
+        let other = line.open_tab().await?;
+        let elsewhere =
+            format!("{{\"method\":\"Runtime.evaluate\",\"target_id\":\"{other}\",\"params\":{EVALUATE}}}\n");
+        let (mut told, mut own, mut with, mut without) = <(Samples, Samples, Samples, Samples)>::default();
+        for _ in 0..CLICKS {
+            without.repeat(20, &mut async || line.ask(&elsewhere).await.map(drop)).await?;
+            line.call("Input.dispatchMouseEvent", PRESS).await?;
+            let clicked = Instant::now();
+            if !line.fails_with(RELEASE, "dialog_open").await? {
+                return Err("the click was not ended by the dialog".into());
+            }
+            told.push(clicked.elapsed());
+            for request in [STATE, "{\"meta\":\"ping\"}\n", "{\"meta\":\"pending_dialog\"}\n"] {
+                own.repeat(20, &mut async || line.ask(request).await.map(drop)).await?;
+            }
+            with.repeat(20, &mut async || line.ask(&elsewhere).await.map(drop)).await?;
+            let answered = Instant::now();
+            line.meta(r#""dialog","action":"accept""#).await?;
+            own.push(answered.elapsed());
+        }
+        let elsewhere = Pair { raw: without, ostler: with };
+        let millis = |what, samples: &Samples, most| Figure {
+            what,
+            value: samples.percentile(99).as_secs_f64() * 1e3,
+            unit: "ms",
+            goal: Goal::AtMost(most),
+            from: format!("p99 of {}; median {samples}", samples.len()),
+        };
+        Ok(vec![
+            millis("a click's reply that tells of the dialog it opened", &told, 100.0),
+            millis("`state`, `ping`, `dialog` while it is open", &own, 5.0),
+            Figure::ratio("a call on another tab meanwhile", 1.15, &elsewhere, "without a dialog"),
         ])
     })
 }

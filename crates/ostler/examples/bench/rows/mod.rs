@@ -19,7 +19,7 @@ pub(crate) struct Row {
 }
 
 /// All rows that are measured, in the design's order.
-pub(crate) const ROWS: [Row; 10] = [
+pub(crate) const ROWS: [Row; 11] = [
     Row { name: "P1", measure: calls::kept_connection },
     Row { name: "P2", measure: calls::fresh_connections },
     Row { name: "P3", measure: dialogs::state_in_a_storm },
@@ -30,4 +30,5 @@ pub(crate) const ROWS: [Row; 10] = [
     Row { name: "P10", measure: processes::first_result },
     Row { name: "P11", measure: tabs::a_thousand },
     Row { name: "P12", measure: core::events_per_second },
+    Row { name: "dialog", measure: dialogs::while_one_is_open },
 ];
