@@ -21,9 +21,10 @@ use etcetera::BaseStrategy;
 use ostler_core::view::DialogPolicy;
 use serde_json::{Value, json};
 
+use crate::endpoint::cloud::{self, CloudSettings, Keys, Provider, ServiceSettings};
 use crate::endpoint::{Given, Machine};
 use crate::paths::{Paths, PathsError};
-use crate::secret::SecretUrl;
+use crate::secret::{Secret, SecretUrl};
 use crate::times;
 
 pub(crate) use file::FileError;
@@ -35,6 +36,10 @@ const NAME: &str = "default";
 const RUNTIME_DIR: &str = "/tmp";
 const LOG: &str = "info";
 const PYTHON: &str = "python3";
+
+/// The variables that hold secrets: no process that we start for a browser gets to see them.
+pub(crate) const SECRET_VARIABLES: [&str; 4] =
+    ["BU_CDP_WS", "BU_CDP_URL", "BROWSER_USE_API_KEY", "BROWSERBASE_API_KEY"];
 
 /// The environment variables that mean something to ostler, as they were when the process started.
 /// A variable that is set to nothing counts as not set.
@@ -49,6 +54,10 @@ pub(crate) struct Environment {
     task: Option<OsString>,
     machine: Machine,
     python: Option<OsString>,
+    browser_id: Option<OsString>,
+    browser_use_key: Option<Result<Secret, NotText>>,
+    browserbase_key: Option<Result<Secret, NotText>>,
+    browserbase_project: Option<OsString>,
 }
 
 impl Environment {
@@ -56,6 +65,7 @@ impl Environment {
     pub(crate) fn of_this_process() -> Self {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let secret = |name: &str| variable(name).map(|url| url.into_string().map(SecretUrl::new).map_err(|_| NotText));
+        let key = |name: &str| variable(name).map(|key| key.into_string().map(Secret::new).map_err(|_| NotText));
         Self {
             name: variable("BU_NAME"),
             runtime_dir: variable("BH_RUNTIME_DIR"),
@@ -71,6 +81,10 @@ impl Environment {
                 temp: env::temp_dir(),
             },
             python: variable("OSTLER_PYTHON"),
+            browser_id: variable("BU_BROWSER_ID"),
+            browser_use_key: key("BROWSER_USE_API_KEY"),
+            browserbase_key: key("BROWSERBASE_API_KEY"),
+            browserbase_project: variable("BROWSERBASE_PROJECT_ID"),
         }
     }
 
@@ -122,6 +136,39 @@ impl Environment {
         self.python.as_ref().map(PathBuf::from)
     }
 
+    /// Returns the keys for cloud services.
+    pub(crate) fn cloud_keys(&self) -> Result<Keys, ConfigError> {
+        let key = |variable, key: &Option<Result<Secret, NotText>>| match key {
+            Some(Ok(key)) => Ok(Some(key.clone())),
+            Some(Err(NotText)) => Err(ConfigError::NotUtf8 { variable }),
+            None => Ok(None),
+        };
+        Ok(Keys {
+            browser_use: key(Provider::BrowserUse.key_variable(), &self.browser_use_key)?,
+            browserbase: key(Provider::Browserbase.key_variable(), &self.browserbase_key)?,
+        })
+    }
+
+    /// Returns the folder in which cloud browsers are written down.
+    pub(crate) fn cloud_folder(&self) -> Result<PathBuf, ConfigError> {
+        Ok(self.home()?.join("cloud"))
+    }
+
+    /// Returns the project at Browserbase.
+    pub(crate) fn browserbase_project(&self) -> Result<Option<String>, ConfigError> {
+        self.browserbase_project.as_ref().map(|id| utf8("BROWSERBASE_PROJECT_ID", id)).transpose()
+    }
+
+    /// Returns the Browser Use browser that the daemon shall stop when it ends, started by somebody else.
+    fn browser_id(&self) -> Result<Option<String>, ConfigError> {
+        let Some(id) = &self.browser_id else { return Ok(None) };
+        if self.browser_use_key.is_none() {
+            return Err(ConfigError::NoKeyForBrowser);
+        }
+        let id = utf8("BU_BROWSER_ID", id)?;
+        if cloud::is_id(&id) { Ok(Some(id)) } else { Err(ConfigError::BadBrowserId) }
+    }
+
     /// Returns the variables that have no key in `config.yaml`: name, whether it is set, and what holds.
     fn variables(&self) -> Result<[(&'static str, bool, Value); 6], ConfigError> {
         let text = |value: &Option<OsString>| value.as_ref().map(|value| value.to_string_lossy().into_owned());
@@ -156,6 +203,25 @@ impl Environment {
             dialog_policy: keys::DIALOG_POLICY.of(&file).map_err(wrong)?.unwrap_or_default(),
             dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
             quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
+            browser_id: self.browser_id()?,
+            cloud: CloudSettings {
+                folder: self.cloud_folder()?,
+                keys: self.cloud_keys()?,
+                browser_use: ServiceSettings {
+                    api_base: keys::BROWSER_USE_API_BASE.of(&file).map_err(wrong)?,
+                    project: None,
+                    options: keys::BROWSER_USE_OPTIONS.of(&file).map_err(wrong)?.unwrap_or_default().0,
+                },
+                browserbase: ServiceSettings {
+                    api_base: keys::BROWSERBASE_API_BASE.of(&file).map_err(wrong)?,
+                    project: match self.browserbase_project()? {
+                        Some(project) => Some(project),
+                        None => keys::BROWSERBASE_PROJECT.of(&file).map_err(wrong)?,
+                    },
+                    options: keys::BROWSERBASE_OPTIONS.of(&file).map_err(wrong)?.unwrap_or_default().0,
+                },
+                daemon: self.paths()?.name,
+            },
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -195,6 +261,10 @@ pub(crate) struct Settings {
     pub(crate) dialog_timeout: Duration,
     /// Whether pages are kept from telling that they are watched.
     pub(crate) quiet: bool,
+    /// A Browser Use browser that ends with the daemon, though somebody else started it.
+    pub(crate) browser_id: Option<String>,
+    /// What `connect --cloud` goes by.
+    pub(crate) cloud: CloudSettings,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.
@@ -250,6 +320,10 @@ pub(crate) enum ConfigError {
     },
     /// There is no home folder to put ours in.
     NoHome,
+    /// `BU_BROWSER_ID` is set, and the key that its browser is stopped with is not.
+    NoKeyForBrowser,
+    /// `BU_BROWSER_ID` is no id.
+    BadBrowserId,
 }
 
 impl fmt::Display for ConfigError {
@@ -263,6 +337,13 @@ impl fmt::Display for ConfigError {
             }
             Self::NoHome => {
                 f.write_str("no home folder is known; set OSTLER_HOME to a folder that ostler may write to")
+            }
+            Self::NoKeyForBrowser => f.write_str(
+                "BU_BROWSER_ID names a cloud browser and BROWSER_USE_API_KEY, which is needed to stop it, is not set; \
+                 set it, or unset BU_BROWSER_ID",
+            ),
+            Self::BadBrowserId => {
+                f.write_str("BU_BROWSER_ID is no id of a browser; set it to the id that Browser Use gave, or unset it")
             }
         }
     }

@@ -21,9 +21,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == endpoint::GUARD_SUBCOMMAND) {
-        // The daemon runs us again, to watch over a browser that it launched.
-        return endpoint::guard_main(words.skip_while(|word| word == "--"));
+    // The daemon runs us again, to watch over a browser that ends with it.
+    match words.next() {
+        Some(word) if word == endpoint::GUARD_SUBCOMMAND => {
+            return endpoint::guard_main(words.skip_while(|word| word == "--"));
+        }
+        Some(word) if word == endpoint::cloud::CLOUD_GUARD_SUBCOMMAND => return endpoint::cloud::cloud_guard_main(),
+        _ => {}
     }
     doors::cli::run().into()
 }

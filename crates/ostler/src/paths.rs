@@ -38,6 +38,20 @@ impl Paths {
         }
         Ok(Self { name: name.to_owned(), socket, pid_file: file("pid"), log: file("log") })
     }
+
+    /// Returns the files of every daemon that there is, or was, in the same folder, in the order of their names.
+    pub(crate) fn all_in_folder(&self) -> Vec<Self> {
+        let folder = self.pid_file.parent().unwrap_or(Path::new("/"));
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut all: Vec<_> = entries
+            .filter_map(|entry| {
+                let file = entry.file_name().into_string().ok()?;
+                Self::new(file.strip_prefix("bu-")?.strip_suffix(".pid")?, folder).ok()
+            })
+            .collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
 }
 
 /// Whether `name` can name a daemon: nothing in it may mean something to a file system or a shell.
@@ -92,6 +106,17 @@ mod tests {
         assert_eq!(paths.socket, Path::new("/run/x/bu-work-1.sock"));
         assert_eq!(paths.pid_file, Path::new("/run/x/bu-work-1.pid"));
         assert_eq!(paths.log, Path::new("/run/x/bu-work-1.log"));
+    }
+
+    #[test]
+    fn every_daemon_of_the_folder_is_found_by_its_pid_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for file in ["bu-b.pid", "bu-a.pid", "bu-c.sock", "bu-.pid", "bu-x y.pid", "other.pid"] {
+            std::fs::write(folder.path().join(file), "1\n").expect("a file");
+        }
+        let ours = Paths::new("mine", folder.path()).expect("a good name");
+        let names: Vec<_> = ours.all_in_folder().into_iter().map(|paths| paths.name).collect();
+        assert_eq!(names, ["a", "b"]);
     }
 
     #[test]

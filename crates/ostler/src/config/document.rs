@@ -85,10 +85,10 @@ impl Node {
         }
     }
 
-    /// Returns the name without the section it is in: of a map's entry, the entry's own.
-    pub(super) fn last_name(&self) -> &str {
-        // Names in a map may have dots themselves; the section before them is a key of ours and has exactly one.
-        self.name.splitn(3, '.').last().unwrap_or_default()
+    /// Returns the entries of a map, each with its own name.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
+        // Names in a map may have dots themselves, so they are what follows the map's own.
+        self.parts().map(|part| (part.name.get(self.name.len() + 1..).unwrap_or_default(), part))
     }
 
     /// Returns the line that it stands on.

@@ -47,15 +47,19 @@ pub(crate) enum Kind {
     Flags,
     /// HTTP headers by name. Their values may be keys, so they are never shown.
     Headers,
+    /// What is passed on to a cloud service, by name. A password may be among it, so the values are never shown.
+    Options,
+    /// A name that somebody else gave: letters, digits, `-` and `_`.
+    Id,
 }
 
 impl Kind {
     /// Returns how a value of this kind is written in YAML.
     pub(crate) fn shape(self) -> Shape {
         match self {
-            Self::Word(_) | Self::Flag | Self::Seconds { .. } | Self::Path | Self::Url(_) => Shape::Text,
+            Self::Word(_) | Self::Flag | Self::Seconds { .. } | Self::Path | Self::Url(_) | Self::Id => Shape::Text,
             Self::Flags => Shape::List,
-            Self::Headers => Shape::Map,
+            Self::Headers | Self::Options => Shape::Map,
         }
     }
 }

@@ -1,16 +1,18 @@
 //! The settings of `config.yaml`: each is declared here and in the list at the end, and nowhere else.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ostler_core::view::DialogPolicy;
+use serde_json::{Map, Value};
 use ureq::http::{HeaderName, HeaderValue};
 
 use super::NamedBrowser;
 use super::document::{Document, Fault, Node};
 use super::key::{AnyKey, Key, Kind};
-use crate::endpoint::{Given, Protocol};
-use crate::secret::SecretUrl;
+use crate::endpoint::{Given, Protocol, cloud};
+use crate::secret::{HIDDEN, SecretUrl};
 use crate::times;
 
 /// All of them, in the order in which people read about them.
@@ -24,7 +26,10 @@ pub(crate) const ALL: &[&dyn AnyKey] = &[
     &DIALOG_BRIDGE,
     &QUIET,
     &BROWSER_USE_API_BASE,
+    &BROWSER_USE_OPTIONS,
     &BROWSERBASE_API_BASE,
+    &BROWSERBASE_PROJECT,
+    &BROWSERBASE_OPTIONS,
     &IDLE_TIMEOUT,
 ];
 
@@ -50,7 +55,7 @@ pub(crate) static HEADERS: Key<Vec<(HeaderName, HeaderValue)>> = Key {
     about: "HTTP headers that go with every connection to `browser.cdp_url`, such as a service's key.",
     kind: Kind::Headers,
     default: None,
-    read: |node| node.parts().map(header).collect(),
+    read: |node| node.entries().map(header).collect(),
 };
 
 pub(crate) static EXECUTABLE: Key<PathBuf> = Key {
@@ -130,12 +135,45 @@ pub(crate) static BROWSER_USE_API_BASE: Key<SecretUrl> = Key {
     read: |node| node.read(http_url),
 };
 
+pub(crate) static BROWSER_USE_OPTIONS: Key<CloudOptions> = Key {
+    name: "cloud.browser_use.options",
+    about: "What goes along with every request for a browser, in the service's own words, such as `timeout` or \
+            `proxyCountryCode`. A value that is more than a word or a number is written as JSON in quotes.",
+    kind: Kind::Options,
+    default: None,
+    read: cloud_options,
+};
+
 pub(crate) static BROWSERBASE_API_BASE: Key<SecretUrl> = Key {
     name: "cloud.browserbase.api_base",
     about: "Where the API of Browserbase is, if not at its usual place.",
     kind: Kind::Url(&["http", "https"]),
     default: None,
     read: |node| node.read(http_url),
+};
+
+pub(crate) static BROWSERBASE_PROJECT: Key<String> = Key {
+    name: "cloud.browserbase.project_id",
+    about: "The project that browsers are started in, if not that of the key.",
+    kind: Kind::Id,
+    default: None,
+    read: |node| {
+        node.read(|id| {
+            let is_id = cloud::is_id(id);
+            is_id
+                .then(|| id.to_owned())
+                .ok_or_else(|| format!("{id:?} has other characters than letters, digits, - and _"))
+        })
+    },
+};
+
+pub(crate) static BROWSERBASE_OPTIONS: Key<CloudOptions> = Key {
+    name: "cloud.browserbase.options",
+    about: "What goes along with every request for a browser, in the service's own words, such as `timeout` or `region`. \
+            A value that is more than a word or a number is written as JSON in quotes.",
+    kind: Kind::Options,
+    default: None,
+    read: cloud_options,
 };
 
 pub(crate) static IDLE_TIMEOUT: Key<Duration> = Key {
@@ -187,13 +225,28 @@ fn flag(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// What is passed on to a cloud service. It cannot print itself: a proxy's password may be among it.
+#[derive(Default)]
+pub(crate) struct CloudOptions(pub(crate) Map<String, Value>);
+
+impl fmt::Debug for CloudOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+/// A value that is JSON is passed on as such, all else as text.
+fn cloud_options(node: &Node) -> Result<CloudOptions, Fault> {
+    let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+    Ok(CloudOptions(node.entries().map(|(name, entry)| (name.to_owned(), value(entry.text()))).collect()))
+}
+
 /// Headers that make the connection what it is, and one that Chromium refuses (fact D3).
 const NOT_TO_SET: [&str; 6] = ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
 
 /// Never repeats the value: it may be a key.
-fn header(node: &Node) -> Result<(HeaderName, HeaderValue), Fault> {
-    let name: HeaderName =
-        node.last_name().parse().map_err(|_| node.fault("is no name that an HTTP header can have"))?;
+fn header((name, node): (&str, &Node)) -> Result<(HeaderName, HeaderValue), Fault> {
+    let name: HeaderName = name.parse().map_err(|_| node.fault("is no name that an HTTP header can have"))?;
     if NOT_TO_SET.contains(&name.as_str()) || name.as_str().starts_with("sec-websocket-") {
         return Err(node.fault("is part of how a connection is made and cannot be set"));
     }

@@ -63,7 +63,8 @@ fn of_kind(kind: Kind) -> Value {
             json!({"type": ["string", "null"], "pattern": format!("^({})://.", schemes.join("|"))})
         }
         Kind::Flags => json!({"type": ["array", "null"], "items": {"type": "string", "pattern": "^--."}}),
-        Kind::Headers => json!({
+        Kind::Id => json!({"type": ["string", "null"], "pattern": "^[A-Za-z0-9_-]{1,128}$"}),
+        Kind::Headers | Kind::Options => json!({
             "type": ["object", "null"],
             "additionalProperties": {"type": ["string", "number", "boolean"]},
         }),
@@ -110,6 +111,8 @@ mod tests {
                     (vec!["[]".to_owned(), "[--a, --b=c]".to_owned()], vec!["[a]".to_owned(), "[--]".to_owned()])
                 }
                 Kind::Headers => (vec!["{X-A: b, X-B: 1}".to_owned()], vec!["{'a b': c}".to_owned()]),
+                Kind::Options => (vec!["{timeout: 30, proxyCountryCode: de}".to_owned()], Vec::new()),
+                Kind::Id => (vec!["a-1_B".to_owned()], vec!["a/b".to_owned(), "'a b'".to_owned()]),
             };
             for value in right.iter().chain([&"null".to_owned()]) {
                 assert!(is_right(*key, value), "{}: {value}", key.name());

@@ -54,11 +54,11 @@ fn default_of(key: &dyn AnyKey) -> Value {
 fn shown(kind: Kind, node: &Node) -> Value {
     match kind {
         Kind::Url(_) => hide_url(&SecretUrl::new(node.text())),
-        Kind::Headers => {
-            node.parts().map(|part| (part.last_name().to_owned(), json!(HIDDEN))).collect::<Map<_, _>>().into()
+        Kind::Headers | Kind::Options => {
+            node.entries().map(|(name, _)| (name.to_owned(), json!(HIDDEN))).collect::<Map<_, _>>().into()
         }
         Kind::Flags => node.parts().map(|part| json!(part.text())).collect(),
-        Kind::Word(_) | Kind::Flag | Kind::Seconds { .. } | Kind::Path => of_text(kind, node.text()),
+        Kind::Word(_) | Kind::Flag | Kind::Seconds { .. } | Kind::Path | Kind::Id => of_text(kind, node.text()),
     }
 }
 

@@ -12,14 +12,34 @@ const HANDSHAKE: Duration = Duration::from_secs(60);
 /// Why there is no connection, in words for the person who can help.
 #[derive(Debug)]
 pub(super) struct DialFailure {
-    pub(super) why: String,
+    /// What happened.
+    pub(super) happened: String,
+    /// What to do about it.
+    pub(super) next_step: Option<String>,
     /// Whether trying again may help without anybody doing anything.
     pub(super) may_pass: bool,
+    /// Whether the other side does not take the key in the URL, or not any more.
+    pub(super) key_refused: bool,
+}
+
+impl DialFailure {
+    /// Returns all of it in one sentence.
+    pub(super) fn why(&self) -> String {
+        match &self.next_step {
+            Some(step) => format!("{}: {step}", self.happened),
+            None => self.happened.clone(),
+        }
+    }
 }
 
 impl From<EndpointError> for DialFailure {
     fn from(error: EndpointError) -> Self {
-        Self { may_pass: error.may_pass(), why: error.to_string() }
+        Self {
+            happened: error.happened(),
+            next_step: Some(error.next_step()),
+            may_pass: error.may_pass(),
+            key_refused: matches!(error, EndpointError::Denied { .. }),
+        }
     }
 }
 
@@ -41,8 +61,15 @@ pub(super) async fn dial(
     match dialled {
         Ok(socket) => Ok((socket, endpoint)),
         Err(error) => Err(DialFailure {
-            why: format!("{} {error}", endpoint.url.label()),
-            may_pass: !matches!(error, DialError::Refused(_)),
+            happened: format!("{} {error}", endpoint.url.label()),
+            next_step: error.next_step().map(str::to_owned),
+            may_pass: match error {
+                DialError::Refused(_) => false,
+                // A service forgets a browser that is over; at home another one may come to that port.
+                DialError::NotFound => !source.is_cloud(),
+                DialError::Failed(_) => true,
+            },
+            key_refused: matches!(error, DialError::Refused(_)),
         }),
     }
 }

@@ -19,7 +19,7 @@ use super::clock::Clock;
 use super::dial::{DialFailure, dial};
 use super::handle::{Shared, Status, TaskFeed};
 use super::websocket::Socket;
-use crate::endpoint::{Endpoint, Launched, Machine, Source};
+use crate::endpoint::{BrowserKind, Endpoint, Machine, Owned, Source};
 
 /// How many messages and how many commands are taken in before effects are carried out: enough to share the cost of
 /// publishing in a storm of events, few enough that no client waits for long.
@@ -62,7 +62,7 @@ pub(super) async fn run(
         feeds: HashMap::new(),
         source,
         machine,
-        launched: None,
+        owned: None,
         left: None,
         needed: false,
         named: false,
@@ -71,8 +71,8 @@ pub(super) async fn run(
     driver.live().await;
     // Whoever still waits hears it, and hears whether what they asked for had been sent.
     driver.gone("the daemon is ending".to_owned(), Duration::from_secs(1));
-    if let Some(launched) = driver.launched.take() {
-        launched.stop().await;
+    if let Some(owned) = driver.owned.take() {
+        owned.stop().await;
     }
     if let Some(left) = driver.left.take() {
         let _ = left.send(());
@@ -90,7 +90,8 @@ struct Driver {
     feeds: HashMap<TaskId, Arc<TaskFeed>>,
     source: Source,
     machine: Arc<Machine>,
-    launched: Option<Launched>,
+    /// Our hold on a browser that ends with us.
+    owned: Option<Owned>,
     /// Who waits for the end, once it was asked for.
     left: Option<oneshot::Sender<()>>,
     /// Somebody needs the browser now.
@@ -128,12 +129,13 @@ impl Driver {
             if self.idle(pause).await.is_break() {
                 return;
             }
+            let mut expired = false;
             let (why, may_pass) = match self.dial().await {
                 Ok(Some((socket, endpoint))) => {
                     back_off = FIRST_BACK_OFF;
                     let Over::Lost(why) = self.hold(socket, endpoint).await else { return };
                     tracing::info!("connection lost: {why}");
-                    if self.launched.is_some() {
+                    if matches!(self.owned, Some(Owned::Launched(_))) {
                         let why =
                             "the browser that ostler launched has ended; start another with `ostler connect --launch`";
                         (why.to_owned(), false)
@@ -142,14 +144,18 @@ impl Driver {
                     }
                 }
                 Ok(None) => return,
-                Err(DialFailure { why, may_pass }) => (why, may_pass),
+                Err(failure) => {
+                    // A key that was good and is not any more: whoever sends it again and again is locked out.
+                    expired = failure.key_refused && self.ever_connected;
+                    (failure.why(), failure.may_pass)
+                }
             };
             self.set_status(why.clone());
             self.gone(why, back_off);
             // What only a person can change is not tried again before somebody asks for it.
             pause = match may_pass {
                 true => Pause::For(back_off),
-                false if self.launched.is_some() => Pause::UntilNamed,
+                false if expired || self.owned.is_some() || self.source.is_cloud() => Pause::UntilNamed,
                 false => Pause::UntilNeeded,
             };
             back_off = (back_off * 2).min(MAX_BACK_OFF);
@@ -208,11 +214,16 @@ impl Driver {
         if !self.ever_connected {
             self.set_status("being looked for".to_owned());
         }
-        let (source, machine) = (self.source.clone(), Arc::clone(&self.machine));
-        let (shared, before) = (Arc::clone(&self.shared), self.launched.take());
+        let source = match &self.owned {
+            // A cloud browser outlives a lost connection: only a new order costs money again.
+            Some(Owned::Cloud(lease)) if !lease.is_spent() => Source::CloudRunning(lease.facts.clone()),
+            _ => self.source.clone(),
+        };
+        let before = if source.is_running() { None } else { self.owned.take() };
+        let (machine, shared) = (Arc::clone(&self.machine), Arc::clone(&self.shared));
         let attempt = async move {
             if let Some(before) = before {
-                // The browser that we launched is gone or does not answer: another one takes its place.
+                // The one that we had is gone or does not answer: another one takes its place.
                 before.stop().await;
             }
             dial(&source, &machine, &shared).await
@@ -221,7 +232,7 @@ impl Driver {
         loop {
             let wake = self.until_timer().unwrap_or(Duration::from_secs(3600));
             tokio::select! {
-                outcome = &mut attempt => return outcome.map(Some),
+                outcome = &mut attempt => return outcome.map(Some).map_err(|failure| self.judge(failure)),
                 command = self.inbox.recv() => {
                     if self.on_command(command) {
                         return Ok(None);
@@ -233,19 +244,31 @@ impl Driver {
         }
     }
 
+    /// A cloud browser that is refused for good is over: it says so, and is not dialled again.
+    fn judge(&mut self, failure: DialFailure) -> DialFailure {
+        match &mut self.owned {
+            Some(Owned::Cloud(lease)) if !failure.may_pass => {
+                let over = lease.spend(failure.happened);
+                DialFailure { happened: over.happened(), next_step: Some(over.next_step()), ..failure }
+            }
+            _ => failure,
+        }
+    }
+
     /// Holds the connection until it is lost or not needed any more.
     async fn hold(&mut self, mut socket: Socket, endpoint: Endpoint) -> Over {
-        let ours = endpoint.launched.is_some();
         tracing::info!(profile = ?endpoint.profile, "connected to {} ({})", endpoint.url.label(), endpoint.found_by);
         self.ever_connected = true;
-        self.launched = endpoint.launched;
-        let (scope, reach) = if ours {
+        if let Some(owned) = endpoint.owned {
+            self.owned = Some(owned);
+        }
+        let (scope, reach) = if self.owned.is_some() || endpoint.kind == BrowserKind::Cloud {
             (Scope::Own, "every tab of it is supervised")
         } else {
             (Scope::Guest, "only the tasks' own tabs are touched")
         };
         let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
-        self.shared.status.store(Arc::new(Status { kind: endpoint.kind, text }));
+        self.shared.status.store(Arc::new(Status { kind: endpoint.kind, text, cloud: endpoint.cloud }));
         self.apply(Input::Connected { browser_id: browser_id(endpoint.url.expose()), scope });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));

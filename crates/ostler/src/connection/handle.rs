@@ -11,6 +11,7 @@ use ostler_core::{CallError, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::driver::{self, Command};
+use crate::endpoint::cloud::CloudFacts;
 use crate::endpoint::{BrowserKind, Machine, Source};
 
 /// What clients read of one task: its view and its events. It outlives the browser that it shows.
@@ -72,6 +73,8 @@ pub(crate) struct Status {
     pub(crate) kind: BrowserKind,
     /// One sentence: how it was found, what is being waited for, or why it is gone.
     pub(crate) text: String,
+    /// What is known of it beyond that, if it is a cloud browser that was reached.
+    pub(crate) cloud: Option<CloudFacts>,
 }
 
 /// What the handles and the driver share.
@@ -83,8 +86,8 @@ pub(super) struct Shared {
 impl Shared {
     /// Changes the status's sentence.
     pub(super) fn say(&self, text: String) {
-        let kind = self.status.load().kind;
-        self.status.store(Arc::new(Status { kind, text }));
+        let before = self.status.load_full();
+        self.status.store(Arc::new(Status { text, ..(*before).clone() }));
     }
 }
 
@@ -102,8 +105,9 @@ impl Handle {
         let kind = match source {
             Source::Discover | Source::Launch(_) => BrowserKind::Local,
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
+            Source::Cloud(_) | Source::CloudRunning(_) => BrowserKind::Cloud,
         };
-        let status = Status { kind, text: "not looked for yet".to_owned() };
+        let status = Status { kind, text: "not looked for yet".to_owned(), cloud: None };
         let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status) });
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));

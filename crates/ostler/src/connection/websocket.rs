@@ -18,7 +18,7 @@ const MAX_INCOMING: usize = 256 << 20;
 pub(super) enum DialError {
     /// The path is not known there: a browser that was started again has another UUID.
     NotFound,
-    /// The person at the browser has not allowed remote debugging, or the key is wrong.
+    /// The person at the browser has not allowed remote debugging, or the key is wrong, or its time is over.
     Refused(u16),
     /// Anything else.
     Failed(String),
@@ -27,11 +27,24 @@ pub(super) enum DialError {
 impl std::fmt::Display for DialError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NotFound => f.write_str("is not the address of a browser that runs now (404): give its new one"),
-            Self::Refused(status) => {
-                write!(f, "refused the connection ({status}): allow remote debugging in the browser, or check the key")
-            }
+            Self::NotFound => f.write_str("is not the address of a browser that runs now (404)"),
+            Self::Refused(status) => write!(f, "refused the connection ({status})"),
             Self::Failed(why) => write!(f, "could not be reached: {why}"),
+        }
+    }
+}
+
+impl DialError {
+    /// Returns what to do about it, where that is known.
+    pub(super) fn next_step(&self) -> Option<&'static str> {
+        match self {
+            Self::NotFound => Some("give its new one"),
+            Self::Refused(410) => Some("the URL has expired; give a fresh one with `ostler connect -`"),
+            Self::Refused(_) => Some(
+                "allow remote debugging in the browser, or check the key in the URL: one that has expired needs a fresh \
+                 URL, given with `ostler connect -`",
+            ),
+            Self::Failed(_) => None,
         }
     }
 }
@@ -49,7 +62,9 @@ impl Socket {
     pub(super) async fn dial(url: &SecretUrl) -> Result<Self, DialError> {
         let failed = |error: Error| match error {
             Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(404)) => DialError::NotFound,
-            Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(status @ (401 | 403))) => DialError::Refused(status),
+            Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(status @ (401 | 403 | 410))) => {
+                DialError::Refused(status)
+            }
             Error::Upgrade(error) => DialError::Failed(format!("the WebSocket handshake failed: {error}")),
             error => DialError::Failed(error.to_string()),
         };

@@ -5,13 +5,16 @@ use std::future::Future;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::UnixListener;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
-use crate::endpoint::Source;
+use crate::endpoint::cloud::{self, CloudError, CloudFacts, CloudLease, leftovers};
+use crate::endpoint::{Given, Source};
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -24,8 +27,16 @@ pub(crate) async fn serve(
     asked_to_end: impl Future<Output = ()>,
     ready: impl FnOnce(),
 ) -> Result<(), ServeError> {
-    let listener = UnixListener::from_std(listener).map_err(ServeError)?;
-    let tasks = Arc::new(Registry::new(defaults(&settings), settings.machine));
+    let listener = UnixListener::from_std(listener).map_err(ServeError::Socket)?;
+    let adopted = adopt(&settings).await?;
+    let leftovers = tokio::task::spawn_blocking({
+        let cloud = settings.cloud.clone();
+        move || leftovers::end_all(&cloud.folder, &cloud.keys).iter().for_each(|leftover| tracing::warn!("{leftover}"))
+    });
+    let source = source(&settings, adopted.as_ref());
+    let tasks = Arc::new(Registry::new(defaults(source, &settings), settings.machine));
+    // Whoever waits for this daemon finds the leftovers of the last one gone, unless a service is slow to answer.
+    let _ = timeout(LEFTOVERS, leftovers).await;
     let (stop, stopped) = watch::channel(false);
     let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::STANDARD, stopped));
     ready();
@@ -35,33 +46,63 @@ pub(crate) async fn serve(
     }
     stop.send_replace(true);
     tasks.leave_all().await;
+    if let Some(lease) = adopted {
+        lease.stop().await;
+    }
     // A door that panicked has no client left to wait for.
     let _ = door.await;
     Ok(())
 }
 
-fn defaults(settings: &Settings) -> Defaults {
-    let source = match &settings.browser {
-        Some(NamedBrowser::WebSocket(given)) => Source::WebSocket(given.clone()),
-        Some(NamedBrowser::Http(given)) => Source::Http(given.clone()),
-        None => Source::Discover,
-    };
+/// Takes on the cloud browser that `BU_BROWSER_ID` names, before anybody uses it.
+async fn adopt(settings: &Settings) -> Result<Option<CloudLease>, ServeError> {
+    let Some(id) = &settings.browser_id else { return Ok(None) };
+    let order = settings.cloud.adoption(id.clone(), settings.browser.is_none());
+    cloud::adopt(order).await.map(Some).map_err(ServeError::Adoption)
+}
+
+fn source(settings: &Settings, adopted: Option<&CloudLease>) -> Source {
+    let given = settings.browser.as_ref().map(NamedBrowser::given);
+    match (adopted, &settings.browser) {
+        (Some(lease), _) => Source::CloudRunning(match given {
+            Some(Given { url, by }) => CloudFacts { address: Some(url.clone()), by, ..lease.facts.clone() },
+            None => lease.facts.clone(),
+        }),
+        (None, Some(NamedBrowser::WebSocket(given))) => Source::WebSocket(given.clone()),
+        (None, Some(NamedBrowser::Http(given))) => Source::Http(given.clone()),
+        (None, None) => Source::Discover,
+    }
+}
+
+fn defaults(source: Source, settings: &Settings) -> Defaults {
     Defaults {
         source,
         executable: settings.executable.clone(),
         flags: settings.flags.clone(),
+        cloud: settings.cloud.clone(),
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,
         quiet: settings.quiet,
     }
 }
 
-/// The socket failed.
+/// How long the first client may have to wait for the leftovers of other daemons.
+const LEFTOVERS: Duration = Duration::from_secs(4);
+
+/// Why the daemon does not serve.
 #[derive(Debug)]
-pub(crate) struct ServeError(io::Error);
+pub(crate) enum ServeError {
+    /// The socket failed.
+    Socket(io::Error),
+    /// The cloud browser that it was given to look after cannot be had.
+    Adoption(CloudError),
+}
 
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the daemon's socket failed: {}", self.0)
+        match self {
+            Self::Socket(error) => write!(f, "the daemon's socket failed: {error}"),
+            Self::Adoption(error) => write!(f, "BU_BROWSER_ID: {error}"),
+        }
     }
 }

@@ -62,7 +62,8 @@ fn from_profile(recorded: Recorded, path: String) -> Endpoint {
         kind: BrowserKind::Local,
         found_by: format!("the DevToolsActivePort of {}", recorded.browser),
         profile: Some(recorded.profile),
-        launched: None,
+        owned: None,
+        cloud: None,
     }
 }
 
@@ -72,7 +73,8 @@ fn on_port(port: u16, path: &str) -> Endpoint {
         kind: BrowserKind::Local,
         found_by: format!("port {port}"),
         profile: None,
-        launched: None,
+        owned: None,
+        cloud: None,
     }
 }
 

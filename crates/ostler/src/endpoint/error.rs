@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::cloud::CloudError;
+
 /// Why there is no endpoint. What happened and what to do next are kept apart; a door joins them into one sentence.
 ///
 /// No variant holds a URL, only labels (`ws://host:port`): an error can be shown to anyone.
@@ -36,6 +38,8 @@ pub(crate) enum EndpointError {
     LaunchTimedOut { program: PathBuf, seconds: u64 },
     /// The process that was to guard the browser did not do its work.
     GuardFailed { cause: String },
+    /// A cloud service gave no browser.
+    Cloud(CloudError),
 }
 
 impl EndpointError {
@@ -77,6 +81,7 @@ impl EndpointError {
             Self::GuardFailed { cause } => {
                 format!("the process that guards the browser failed: {cause}")
             }
+            Self::Cloud(error) => error.happened(),
         }
     }
 
@@ -96,7 +101,10 @@ impl EndpointError {
             Self::ConsentPending { .. } => {
                 "click Allow in the browser's window; the connection then goes on by itself".to_owned()
             }
-            Self::Denied { .. } => "check the token or key in the URL".to_owned(),
+            Self::Denied { .. } => {
+                "check the token or key in the URL: one that has expired needs a fresh URL, given with `ostler connect -`"
+                    .to_owned()
+            }
             Self::NotDevTools { .. } => "give the host and port of a browser's remote debugging".to_owned(),
             Self::NoVersionPage { .. } => {
                 "set BU_CDP_WS to the browser's WebSocket URL: ws://, the host and port, then the second line of \
@@ -119,6 +127,7 @@ impl EndpointError {
                     .to_owned()
             }
             Self::GuardFailed { .. } => "check the daemon's log and try again".to_owned(),
+            Self::Cloud(error) => error.next_step(),
         }
     }
 
@@ -138,7 +147,9 @@ impl EndpointError {
             | Self::NoVersionPage { .. }
             | Self::NoRootCertificates
             | Self::NoExecutable { .. }
-            | Self::LaunchFailed { .. } => false,
+            | Self::LaunchFailed { .. }
+            // Asking again may cost money, so nobody does it unasked.
+            | Self::Cloud(_) => false,
         }
     }
 }

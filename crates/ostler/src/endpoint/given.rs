@@ -30,8 +30,11 @@ pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, E
     match VersionPage::fetch(&address, limits).await? {
         VersionPage::Browser { path } => Ok(endpoint(address.websocket_url(&path), given.by.to_owned())),
         VersionPage::Missing => from_profile(given, &address, machine),
-        VersionPage::Refused { status } if address.tls => Err(EndpointError::Denied { at, status }),
-        VersionPage::Refused { .. } => Err(EndpointError::ConsentPending { at }),
+        // Only a browser on this machine has a person before it who can be asked.
+        VersionPage::Refused { status: 403 } if !address.tls && address.is_loopback() => {
+            Err(EndpointError::ConsentPending { at })
+        }
+        VersionPage::Refused { status } => Err(EndpointError::Denied { at, status }),
         VersionPage::Other { status, what } => {
             Err(EndpointError::NotDevTools { at, answer: what, passing: status >= 500 })
         }
@@ -58,7 +61,7 @@ fn from_profile(given: &Given, address: &Address, machine: &Machine) -> Result<E
 }
 
 fn endpoint(url: SecretUrl, found_by: String) -> Endpoint {
-    Endpoint { url, kind: BrowserKind::Cdp, found_by, profile: None, launched: None }
+    Endpoint { url, kind: BrowserKind::Cdp, found_by, profile: None, owned: None, cloud: None }
 }
 
 #[cfg(test)]

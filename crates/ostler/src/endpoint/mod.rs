@@ -3,7 +3,8 @@
 //! ```text
 //!  Source ──▶ given      a URL from the environment, the config or the command line
 //!         ├─▶ discover   the DevToolsActivePort files of known profiles, then the usual ports
-//!         └─▶ launch     a Chromium of our own, gone when we are
+//!         ├─▶ launch     a Chromium of our own, gone when we are
+//!         └─▶ cloud      a browser that a service runs for us, stopped when we are gone
 //!                 │
 //!                 └──▶ Endpoint
 //! ```
@@ -12,12 +13,15 @@
 //! another one.
 
 mod address;
+pub(crate) mod cloud;
 mod devtools_port;
 mod discover;
 mod error;
 mod given;
+mod http;
 mod launch;
 mod profiles;
+mod release;
 mod version_page;
 
 use std::ffi::OsString;
@@ -26,6 +30,7 @@ use std::path::PathBuf;
 use crate::secret::SecretUrl;
 
 pub(crate) use address::Protocol;
+use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use error::EndpointError;
 pub(crate) use given::Given;
 pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, guard_main};
@@ -41,9 +46,23 @@ pub(crate) enum Source {
     Discover,
     /// A browser that we start and that ends with us.
     Launch(LaunchOptions),
+    /// A browser that a cloud service starts for us and that we stop.
+    Cloud(CloudOrder),
+    /// A cloud browser that runs already, and that somebody else stops.
+    CloudRunning(CloudFacts),
 }
 
 impl Source {
+    /// Says whether dialling it may cost money, so that nothing but a person's word does it again.
+    pub(crate) fn is_cloud(&self) -> bool {
+        matches!(self, Self::Cloud(_) | Self::CloudRunning(_))
+    }
+
+    /// Says whether it is a cloud browser that was started before.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self, Self::CloudRunning(_))
+    }
+
     /// Returns where another browser would answer after the one that a WebSocket URL names was started again: the URL
     /// holds the old one's UUID, its port may be the same. Only on this machine, where the port can be asked.
     pub(crate) fn renewed(&self) -> Option<Self> {
@@ -79,8 +98,10 @@ pub(crate) struct Endpoint {
     pub(crate) found_by: String,
     /// The profile folder, where it is known.
     pub(crate) profile: Option<PathBuf>,
-    /// The process, if we started it: then the browser is ours, every tab of it.
-    pub(crate) launched: Option<Launched>,
+    /// Our hold on it, if it is there for us alone and ends with us.
+    pub(crate) owned: Option<Owned>,
+    /// What is known of it beyond its address, if it is a cloud browser.
+    pub(crate) cloud: Option<CloudFacts>,
 }
 
 /// Whose browser it is, in the words of the contract's `ping`.
@@ -91,6 +112,27 @@ pub(crate) enum BrowserKind {
     Local,
     /// Behind a URL that someone gave.
     Cdp,
+    /// Rented from a cloud service.
+    Cloud,
+}
+
+/// A browser that ends with us.
+#[derive(Debug)]
+pub(crate) enum Owned {
+    /// A process on this machine.
+    Launched(Box<Launched>),
+    /// A browser that a cloud service runs.
+    Cloud(Box<CloudLease>),
+}
+
+impl Owned {
+    /// Ends the browser and returns when that is done. Dropping ends it too, without waiting.
+    pub(crate) async fn stop(self) {
+        match self {
+            Self::Launched(launched) => launched.stop().await,
+            Self::Cloud(lease) => lease.stop().await,
+        }
+    }
 }
 
 /// Finds the browser that `source` describes.
@@ -103,5 +145,7 @@ pub(crate) async fn find(source: &Source, machine: &Machine) -> Result<Endpoint,
         Source::Http(given) => given::http(given, machine).await,
         Source::Discover => discover::discover(machine).await,
         Source::Launch(options) => launch::launch(options, machine).await,
+        Source::Cloud(order) => cloud::start(order, machine).await,
+        Source::CloudRunning(facts) => cloud::reach(facts, machine).await,
     }
 }

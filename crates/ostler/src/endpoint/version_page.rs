@@ -1,15 +1,14 @@
 //! Asks a port whether it is a DevTools server: one bounded `GET /json/version`.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use ureq::http::Uri;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::address::Address;
 use super::error::EndpointError;
+use super::http;
 
 /// The longest reply that is read. Chromium's is about 450 bytes.
 const MAX_REPLY: u64 = 64 * 1024;
@@ -36,7 +35,7 @@ pub(super) enum VersionPage {
     Browser { path: String },
     /// 404: Chrome 144 and later where the person allowed debugging in its settings, or no browser at all.
     Missing,
-    /// 401 or 403: over plain HTTP the browser's consent prompt, over TLS a service that wants another key.
+    /// 401, 403 or 410: the browser's consent prompt, or a service that wants another key or has ended the browser.
     Refused { status: u16 },
     /// Something else speaks HTTP there.
     Other { status: u16, what: String },
@@ -63,30 +62,14 @@ struct Reply {
 }
 
 fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, EndpointError> {
-    let roots = if address.tls { system_roots()? } else { RootCerts::from([]) };
-    let tls = TlsConfig::builder()
-        .root_certs(roots)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build();
-    let agent = ureq::Agent::config_builder()
-        .tls_config(tls)
-        // The WebSocket dials directly, so this must too: a proxy would see another network than it does.
-        .proxy(None)
-        // A redirect could carry the token in the query to another host.
-        .max_redirects(0)
-        .http_status_as_error(false)
-        .timeout_connect(Some(limits.connect))
-        .timeout_global(Some(limits.total))
-        .build()
-        .new_agent();
-
+    let agent = http::agent(address.tls, limits)?;
     let failed = |error| failure(address, error);
     let mut reply = agent.get(address.version_url().expose()).call().map_err(failed)?;
     let status = reply.status().as_u16();
     if status != 200 {
         return Ok(match status {
             404 => VersionPage::Missing,
-            401 | 403 => VersionPage::Refused { status },
+            401 | 403 | 410 => VersionPage::Refused { status },
             _ => VersionPage::Other { status, what: format!("it answered with status {status}") },
         });
     }
@@ -138,17 +121,6 @@ fn failure(address: &Address, error: ureq::Error) -> EndpointError {
         },
         _ => EndpointError::NotDevTools { at, answer: "it does not speak HTTP".to_owned(), passing: false },
     }
-}
-
-fn system_roots() -> Result<RootCerts, EndpointError> {
-    let found = rustls_native_certs::load_native_certs();
-    for error in &found.errors {
-        tracing::warn!(%error, "some of the system's root certificates cannot be read");
-    }
-    if found.certs.is_empty() {
-        return Err(EndpointError::NoRootCertificates);
-    }
-    Ok(found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).into())
 }
 
 #[cfg(test)]

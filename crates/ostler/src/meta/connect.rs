@@ -1,17 +1,19 @@
 //! `connect`: starts a task on a browser, or binds it to another one.
 //!
-//! `cdp_url` names the browser, `launch` starts one of our own, and neither means the browser that
+//! `cdp_url` names the browser, `launch` starts one of our own, `cloud` rents one, and none of them means the browser that
 //! the environment and the configuration name. A URL often carries a token: no error repeats it.
 
 use ostler_core::CallError;
 use ostler_core::view::DialogPolicy;
 use serde::Serialize;
+use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::value::{self, bad};
 use super::{Answer, Fields, TaskLayer, reply};
+use crate::endpoint::cloud::{CloudOptions, Provider};
 use crate::endpoint::{LaunchOptions, Protocol};
-use crate::secret::SecretUrl;
+use crate::secret::{Secret, SecretUrl};
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
 use crate::times;
 
@@ -20,6 +22,28 @@ use crate::times;
 pub(super) struct Bound {
     pub(super) ok: bool,
     pub(super) task: TaskSummary,
+    /// Only for a cloud browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cloud: Option<CloudReply>,
+}
+
+/// What whoever asked for a cloud browser is told of it. The live URL is a key, and goes to nobody else.
+#[derive(Serialize)]
+struct CloudReply {
+    provider: Provider,
+    id: String,
+    live_url: Option<String>,
+}
+
+impl Bound {
+    pub(super) fn of(task: TaskSummary) -> Self {
+        let cloud = task.cloud.as_ref().map(|facts| CloudReply {
+            provider: facts.provider,
+            id: facts.id.clone(),
+            live_url: facts.live_url.as_ref().map(|url| url.expose().to_owned()),
+        });
+        Self { ok: true, task, cloud }
+    }
 }
 
 pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answer<T> {
@@ -31,21 +55,24 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
         quiet: fields.raw("quiet").map(|raw| value::flag("quiet", raw)).transpose()?,
     };
     let task = tasks.connect(request).await?;
-    Ok(reply(&Bound { ok: true, task }))
+    Ok(reply(&Bound::of(task)))
 }
 
 fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
-    match (fields.text("cdp_url")?, fields.raw("launch")) {
-        (Some(_), Some(_)) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
-        (Some(url), None) => {
+    match (fields.text("cdp_url")?, fields.raw("launch"), fields.raw("cloud")) {
+        (Some(_), Some(_), _) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
+        (Some(_), _, Some(_)) => Err(bad("cloud", "cannot stand beside `cdp_url`: name a browser or rent one")),
+        (_, Some(_), Some(_)) => Err(bad("cloud", "cannot stand beside `launch`: launch a browser or rent one")),
+        (Some(url), None, None) => {
             let url = SecretUrl::new(url);
             if Protocol::of(&url).is_none() {
                 return Err(bad("cdp_url", Protocol::EITHER));
             }
             Ok(ConnectTarget::Url(url))
         }
-        (None, Some(options)) => Ok(ConnectTarget::Launch(launch_options(options)?)),
-        (None, None) => Ok(ConnectTarget::Default),
+        (None, Some(options), None) => Ok(ConnectTarget::Launch(launch_options(options)?)),
+        (None, None, Some(options)) => Ok(ConnectTarget::Cloud(cloud_options(options)?)),
+        (None, None, None) => Ok(ConnectTarget::Default),
     }
 }
 
@@ -57,6 +84,25 @@ fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
         headed: options.raw("headed").map_or(Ok(false), |raw| value::flag("launch.headed", raw))?,
         extra_flags: options.raw("flags").map_or(Ok(Vec::new()), |raw| value::texts("launch.flags", raw))?,
         ..LaunchOptions::default()
+    })
+}
+
+/// Never repeats a value: the key is one, and an option may be.
+fn cloud_options(raw: &RawValue) -> Result<CloudOptions, CallError> {
+    let fields = Fields::parse_inner("cloud", raw)?;
+    let text = |field, name| fields.raw(name).map(|raw| value::text(field, raw)).transpose();
+    let name = text("cloud.provider", "provider")?.ok_or_else(|| bad("cloud.provider", "is missing"))?;
+    let provider = Provider::of_name(&name).ok_or_else(|| {
+        let known = Provider::ALL.map(Provider::name).join("\" or \"");
+        bad("cloud.provider", format!("must be \"{known}\""))
+    })?;
+    Ok(CloudOptions {
+        provider,
+        key: text("cloud.api_key", "api_key")?.map(Secret::new),
+        project: text("cloud.project", "project")?.map(Into::into),
+        options: fields.raw("options").map_or(Ok(Map::new()), |raw| {
+            serde_json::from_str(raw.get()).map_err(|_| bad("cloud.options", "must be an object"))
+        })?,
     })
 }
 

@@ -5,5 +5,5 @@ use super::{Answer, Fields, TaskLayer, reply};
 
 pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answer<T> {
     let task = tasks.disconnect(&fields.task()?).await?;
-    Ok(reply(&Bound { ok: true, task }))
+    Ok(reply(&Bound::of(task)))
 }

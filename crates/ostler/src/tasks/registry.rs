@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
 use crate::connection::Handle;
+use crate::endpoint::cloud::{CloudSettings, Provider};
 use crate::endpoint::{BrowserKind, Given, Machine, Source};
 use crate::secret::SecretUrl;
 
@@ -33,6 +34,8 @@ pub(crate) struct Defaults {
     pub(crate) executable: Option<PathBuf>,
     /// Flags for every launch, before those that it is told.
     pub(crate) flags: Vec<String>,
+    /// What `connect --cloud` goes by.
+    pub(crate) cloud: CloudSettings,
     /// How dialogs are answered.
     pub(crate) dialog_policy: DialogPolicy,
     /// How long a dialog waits for an answer.
@@ -93,6 +96,8 @@ enum Key {
     Url(SecretUrl),
     /// Launched for this task alone.
     Launched(TaskId),
+    /// Rented for this task alone.
+    Cloud(Provider, TaskId),
 }
 
 impl Registry {
@@ -218,7 +223,8 @@ impl Registry {
     /// Ends a task; the default one is there again at once, with nothing attached.
     pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
         let entry = self.entry(task)?;
-        let summary = TaskSummary { active: false, tabs: 0, pending_dialogs: 0, ..self.summary(task, &entry) };
+        let summary =
+            TaskSummary { active: false, tabs: 0, pending_dialogs: 0, cloud: None, ..self.summary(task, &entry) };
         let unused = {
             let mut state = self.state();
             state.tasks.remove(task);
@@ -331,6 +337,9 @@ impl Registry {
                 options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
                 (Key::Launched(task.clone()), Source::Launch(options))
             }
+            ConnectTarget::Cloud(options) => {
+                (Key::Cloud(options.provider, task.clone()), Source::Cloud(self.defaults.cloud.order(options)))
+            }
             ConnectTarget::Default => {
                 // The browser that it is in, else the default task's, else the one that the daemon was given.
                 let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));
@@ -340,7 +349,9 @@ impl Registry {
                 let key = key.unwrap_or_else(|| match &self.defaults.source {
                     Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
                     Source::Discover => Key::Discovered,
-                    Source::Launch(_) => Key::Launched(task.clone()),
+                    Source::CloudRunning(facts) => facts.address.clone().map_or(Key::Discovered, Key::Url),
+                    // No setting starts a browser unasked.
+                    Source::Launch(_) | Source::Cloud(_) => Key::Launched(task.clone()),
                 });
                 (key, self.defaults.source.clone())
             }
@@ -364,6 +375,7 @@ impl Registry {
             active: view.active,
             tabs: view.tabs.len(),
             pending_dialogs: view.pending_dialogs.len(),
+            cloud: status.cloud.clone(),
         }
     }
 

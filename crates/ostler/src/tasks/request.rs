@@ -8,6 +8,7 @@ use ostler_core::view::DialogPolicy;
 use ostler_core::{FrameId, SessionId, TargetId, TaskId};
 use serde::Serialize;
 
+use crate::endpoint::cloud::{CloudFacts, CloudOptions};
 use crate::endpoint::{BrowserKind, LaunchOptions};
 use crate::secret::SecretUrl;
 
@@ -67,10 +68,12 @@ pub(crate) enum ConnectTarget {
     Url(SecretUrl),
     /// A new one of our own.
     Launch(LaunchOptions),
+    /// A new one of a cloud service's.
+    Cloud(CloudOptions),
 }
 
 /// A task, as `tasks` lists it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct TaskSummary {
     /// Its name.
     pub(crate) task: TaskId,
@@ -84,4 +87,7 @@ pub(crate) struct TaskSummary {
     pub(crate) tabs: usize,
     /// How many dialogs are open in them.
     pub(crate) pending_dialogs: usize,
+    /// What whoever connects is told of a cloud browser. Not for the list, since its live URL is a key.
+    #[serde(skip)]
+    pub(crate) cloud: Option<CloudFacts>,
 }

@@ -55,6 +55,13 @@ impl Chromium {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Returns the URL of its WebSocket.
+    pub(crate) fn websocket_url(&self) -> String {
+        let note = fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("it chose its port");
+        let (port, path) = note.split_once('\n').expect("two lines");
+        format!("ws://127.0.0.1:{port}{}", path.trim())
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod browser;
+mod cloud_service;
 mod line;
+mod processes;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
 mod site;
@@ -13,6 +15,7 @@ mod world;
 
 mod bytes;
 mod calls;
+mod cloud;
 mod dialogs;
 mod frames;
 mod hung_page;

@@ -85,6 +85,14 @@ impl Sandbox {
 
     /// Kills the daemon the hard way and waits until the system has let go of its lock.
     pub(crate) fn kill(&self) {
+        self.kill_with(&[]);
+    }
+
+    /// Kills others together with the daemon, in this order: nobody sees the other go and acts on it.
+    pub(crate) fn kill_with(&self, others: &[u32]) {
+        for pid in others {
+            kill(*pid, rustix::process::Signal::KILL);
+        }
         let pid = self.pid().expect("a running daemon");
         kill(pid, rustix::process::Signal::KILL);
         wait_until("the killed daemon's lock is free", || !is_locked(&self.pid_file()));

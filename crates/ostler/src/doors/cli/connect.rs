@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::failure::Failure;
 use super::{reply, text};
+use crate::endpoint::cloud::Provider;
 use crate::exit_code::Exit;
-use crate::secret::SecretUrl;
+use crate::secret::{Secret, SecretUrl};
 
 /// Gives the task its browser: one that runs already, or a new one
 ///
@@ -21,6 +23,7 @@ use crate::secret::SecretUrl;
 ///     ostler connect http://127.0.0.1:9222    this one
 ///     ostler connect --launch                 a fresh headless Chromium, gone with the daemon
 ///     ostler connect --launch --headed        the same with a window
+///     ostler connect --cloud browser-use      one that a cloud service runs, stopped with the daemon
 ///
 /// A task that is moved to another browser forgets its tabs and dialogs; in the one that it is in
 /// already it keeps them.
@@ -29,7 +32,7 @@ use crate::secret::SecretUrl;
 pub(super) struct Connect {
     /// ws://, wss://, http:// or https:// of its DevTools; - reads it from standard input, which keeps a token out of
     /// the process list
-    #[arg(conflicts_with = "launch", value_parser = secret_url)]
+    #[arg(conflicts_with_all = ["launch", "cloud"], value_parser = secret_url)]
     url: Option<SecretUrl>,
 
     /// Start a browser of our own in a fresh profile
@@ -47,6 +50,18 @@ pub(super) struct Connect {
     /// The browser's program [default: browser.executable of config.yaml, else the first known one on PATH]
     #[arg(long, value_name = "PATH", requires = "launch")]
     executable: Option<PathBuf>,
+
+    /// Rent a browser; its API key is taken from BROWSER_USE_API_KEY or BROWSERBASE_API_KEY
+    #[arg(long, value_name = "SERVICE", conflicts_with = "launch", value_enum)]
+    cloud: Option<Service>,
+
+    /// Pass this on to the cloud service, as in timeout=30 or proxyCountryCode=de; may be repeated
+    #[arg(long = "option", value_name = "NAME=VALUE", requires = "cloud", value_parser = secret)]
+    options: Vec<Secret>,
+
+    /// Pass these on: a JSON object; - reads it from standard input, which keeps a password out of the process list
+    #[arg(long = "options", value_name = "JSON", requires = "cloud", value_parser = secret)]
+    all_options: Option<Secret>,
 
     /// What happens when a dialog opens in this task
     #[arg(long, value_enum)]
@@ -70,6 +85,24 @@ enum Policy {
     AutoAccept,
 }
 
+/// The cloud services.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Service {
+    /// Browser Use
+    BrowserUse,
+    /// Browserbase
+    Browserbase,
+}
+
+impl From<Service> for Provider {
+    fn from(service: Service) -> Self {
+        match service {
+            Service::BrowserUse => Self::BrowserUse,
+            Service::Browserbase => Self::Browserbase,
+        }
+    }
+}
+
 /// The `connect` request.
 #[derive(Serialize)]
 struct Request<'a> {
@@ -80,6 +113,8 @@ struct Request<'a> {
     cdp_url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     launch: Option<Launch<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cloud: Option<Cloud>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog_policy: Option<Policy>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,16 +129,35 @@ struct Launch<'a> {
     executable: Option<&'a str>,
 }
 
+/// Sent over the daemon's own socket, to nobody but the user who runs it.
+#[derive(Serialize)]
+struct Cloud {
+    provider: Provider,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    options: Map<String, Value>,
+}
+
 /// Its reply.
 #[derive(Deserialize)]
 struct Reply {
     task: TaskSummary,
+    cloud: Option<CloudReply>,
+}
+
+#[derive(Deserialize)]
+struct CloudReply {
+    id: String,
+    live_url: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct TaskSummary {
     task: String,
     browser_kind: String,
+    browser: String,
     tabs: u64,
 }
 
@@ -114,7 +168,11 @@ impl Connect {
             Some(url) if url.expose() == "-" => Some(url_from_stdin()?),
             Some(url) => Some(url),
             // The environment of this command, which need not be the daemon's.
-            None if !self.launch => settings.browser.map(|named| named.given().url.clone()),
+            None if !self.launch && self.cloud.is_none() => settings.browser.map(|named| named.given().url.clone()),
+            None => None,
+        };
+        let cloud = match self.cloud {
+            Some(service) => Some(cloud(service.into(), &self.options, self.all_options.as_ref(), context)?),
             None => None,
         };
         let executable = self.executable.as_deref().map(absolute).transpose()?;
@@ -124,17 +182,55 @@ impl Connect {
             task: context.task.as_deref(),
             cdp_url: cdp_url.as_ref().map(SecretUrl::expose),
             launch: self.launch.then_some(launch),
+            cloud,
             dialog_policy: self.policy,
             dialog_timeout_s: self.dialog_timeout.map(|time| time.as_secs_f64()),
         };
         // Whatever browser the daemon has: this request says which one it shall have.
         let mut client = context.connect()?.with_any_browser();
         let reply = context.ask(&mut client, &request, PATIENCE)?;
-        let Reply { task } = reply::read(&reply)?;
+        let Reply { task, cloud } = reply::read(&reply)?;
         let tabs = if task.tabs == 1 { "1 tab".to_owned() } else { format!("{} tabs", task.tabs) };
-        context.print(&reply, &format!("task {} has a {} browser, {tabs}", task.task, task.browser_kind))?;
+        let mut words = format!("task {} has a {} browser, {tabs}: {}", task.task, task.browser_kind, task.browser);
+        if let Some(CloudReply { id, live_url }) = cloud {
+            words.push_str(&format!("\ncloud browser {id}, stopped when the daemon ends or the task leaves it"));
+            if let Some(url) = live_url {
+                words.push_str(&format!("\nwatch it (whoever has this link can drive it): {url}"));
+            }
+        }
+        context.print(&reply, &words)?;
         Ok(Exit::Success)
     }
+}
+
+/// Puts together what is asked of a cloud service. No error repeats a value: it may be a password.
+fn cloud(provider: Provider, single: &[Secret], all: Option<&Secret>, context: &Context) -> Result<Cloud, Failure> {
+    let wrong = |why: &str| Failure::WrongCall(why.to_owned());
+    let mut options: Map<String, Value> = match all {
+        Some(all) => {
+            let text = if all.expose() == "-" { stdin()? } else { all.expose().to_owned() };
+            serde_json::from_str(&text)
+                .map_err(|_| wrong("--options is no JSON object; give one such as {\"timeout\": 30}"))?
+        }
+        None => Map::new(),
+    };
+    for option in single {
+        let (name, value) = option
+            .expose()
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| wrong("--option needs a name and a value, as in --option timeout=30"))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        options.insert(name.to_owned(), value);
+    }
+    let keys = context.environment.cloud_keys()?;
+    let project = match provider {
+        Provider::BrowserUse => None,
+        Provider::Browserbase => context.environment.browserbase_project()?,
+    };
+    // The environment of this command, which need not be the daemon's.
+    let api_key = keys.of(provider).map(|key| key.expose().to_owned());
+    Ok(Cloud { provider, api_key, project, options })
 }
 
 /// How long a browser may take to start, or a person to allow the connection.
@@ -145,11 +241,19 @@ fn secret_url(given: &str) -> Result<SecretUrl, Infallible> {
     Ok(SecretUrl::new(given))
 }
 
+fn secret(given: &str) -> Result<Secret, Infallible> {
+    Ok(Secret::new(given))
+}
+
 fn url_from_stdin() -> Result<SecretUrl, Failure> {
-    let mut url = String::new();
-    let read = io::stdin().lock().read_to_string(&mut url);
+    Ok(SecretUrl::new(stdin()?.trim()))
+}
+
+fn stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = io::stdin().lock().read_to_string(&mut text);
     read.map_err(|error| Failure::WrongCall(format!("standard input cannot be read: {error}")))?;
-    Ok(SecretUrl::new(url.trim()))
+    Ok(text)
 }
 
 /// Returns the path as the daemon, which has another working directory, can use it; a bare name is left to PATH.

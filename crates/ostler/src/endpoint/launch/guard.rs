@@ -6,8 +6,7 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::future::pending;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
@@ -17,10 +16,11 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::net::unix::pipe;
 use tokio::process::ChildStderr;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::time::{sleep, timeout};
+
+use super::super::release::{Release, report};
 
 /// The hidden subcommand that is to call [`guard_main`] with the arguments after its `--`.
 pub(crate) const GUARD_SUBCOMMAND: &str = "guard-browser";
@@ -50,7 +50,7 @@ pub(super) enum Report {
 pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let (Some(temp), Some(program)) = (args.next(), args.next()) else {
-        return misuse();
+        return Release::misuse(GUARD_SUBCOMMAND);
     };
     let order = Order { temp: temp.into(), program: program.into(), flags: args.collect() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
@@ -59,7 +59,7 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     runtime.block_on(async {
         let Ok(mut release) = Release::listen() else {
-            return misuse();
+            return Release::misuse(GUARD_SUBCOMMAND);
         };
         match guard(order, &mut release).await {
             Ok(()) => ExitCode::SUCCESS,
@@ -197,42 +197,6 @@ pub(super) fn remove_folder(folder: &Path) {
     }
 }
 
-/// What tells the guard to end the browser: the pipe closes, or someone signals us.
-struct Release {
-    pipe: pipe::Receiver,
-    signals: [Signals; 3],
-}
-
-impl Release {
-    /// Must come before the browser is started: from then on no signal may end us by surprise.
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            pipe: pipe::Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?,
-            signals: [
-                signal(SignalKind::terminate())?,
-                signal(SignalKind::interrupt())?,
-                signal(SignalKind::hangup())?,
-            ],
-        })
-    }
-
-    async fn wait(&mut self) {
-        let [terminate, interrupt, hangup] = &mut self.signals;
-        tokio::select! {
-            () = closed(&mut self.pipe) => {}
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
-}
-
-async fn closed(pipe: &mut pipe::Receiver) {
-    // Nothing is ever written; whatever comes but an end is passed over.
-    let mut ignored = [0; 64];
-    while matches!(pipe.read(&mut ignored).await, Ok(1..)) {}
-}
-
 /// The end of what a browser said on standard error: where it explains why it does not start.
 #[derive(Default)]
 struct Tail(Vec<u8>);
@@ -261,17 +225,6 @@ impl Tail {
         let lines: Vec<_> = whole.filter(|line| !line.is_empty() && !line.contains("ws://")).collect();
         lines[lines.len().saturating_sub(5)..].join(" | ")
     }
-}
-
-fn report(report: &Report) {
-    let line = serde_json::to_string(report).expect("a report is plain data");
-    // A daemon that has gone does not hear it, and that is no reason to stop guarding.
-    let _ = writeln!(io::stdout().lock(), "{line}");
-}
-
-fn misuse() -> ExitCode {
-    let _ = writeln!(io::stderr().lock(), "ostler {GUARD_SUBCOMMAND} is run by the daemon, not by hand");
-    ExitCode::from(2)
 }
 
 #[cfg(test)]

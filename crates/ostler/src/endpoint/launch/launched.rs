@@ -13,6 +13,7 @@ use super::super::devtools_port;
 use super::super::error::EndpointError;
 use super::GuardCommand;
 use super::guard::{CLEAR_LIMIT, GRACE, Report, remove_folder};
+use crate::config::SECRET_VARIABLES;
 
 /// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
 const STOP_LIMIT: Duration = GRACE.saturating_add(CLEAR_LIMIT).saturating_add(Duration::from_secs(5));
@@ -44,7 +45,12 @@ impl Launched {
         flags: &[String],
     ) -> Result<Self, EndpointError> {
         let failed = |cause: String| EndpointError::GuardFailed { cause };
-        let mut guard = Command::new(&command.program)
+        let mut spawned = Command::new(&command.program);
+        for variable in SECRET_VARIABLES {
+            // Neither the guard nor the browser has any use for them.
+            spawned.env_remove(variable);
+        }
+        let mut guard = spawned
             .arg0("ostler")
             .args(&command.args)
             .arg("--")

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::error::EndpointError;
-use super::{BrowserKind, Endpoint, Machine};
+use super::{BrowserKind, Endpoint, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
 pub(crate) use launched::Launched;
@@ -54,7 +54,7 @@ impl Default for LaunchOptions {
     }
 }
 
-/// The command that runs [`guard_main`]; what it shall guard is appended after a `--`.
+/// The command that runs a guard, such as [`guard_main`]; what a browser's guard shall guard is appended after a `--`.
 #[derive(Debug, Clone)]
 pub(crate) struct GuardCommand {
     pub(crate) program: PathBuf,
@@ -62,14 +62,21 @@ pub(crate) struct GuardCommand {
 }
 
 impl Default for GuardCommand {
-    /// This very binary, even if the file was replaced by an upgrade since we started.
     fn default() -> Self {
+        Self::of(GUARD_SUBCOMMAND)
+    }
+}
+
+impl GuardCommand {
+    /// Returns the command that runs this very binary under a subcommand, even if the file was replaced by an upgrade
+    /// since we started.
+    pub(crate) fn of(subcommand: &str) -> Self {
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
             std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ostler"))
         };
-        Self { program, args: vec![GUARD_SUBCOMMAND.into()] }
+        Self { program, args: vec![subcommand.into()] }
     }
 }
 
@@ -102,7 +109,8 @@ async fn launch_program(
         kind: BrowserKind::Local,
         found_by: format!("launched by ostler ({})", program.display()),
         profile: Some(launched.profile().to_owned()),
-        launched: Some(launched),
+        owned: Some(Owned::Launched(Box::new(launched))),
+        cloud: None,
     })
 }
 

@@ -46,9 +46,16 @@ async fn daemon_process() {
     let flags: Vec<_> = flags.iter().map(|flag| flag.to_string_lossy().into_owned()).collect();
     let endpoint =
         launch_program(Path::new(program), &flags, &options(), &machine(Path::new(temp))).await.expect("it launches");
-    let launched = endpoint.launched.expect("it is ours");
+    let launched = ours(endpoint);
     let _ = writeln!(std::io::stderr(), "{}", launched.browser().as_raw_nonzero());
     std::future::pending::<()>().await;
+}
+
+fn ours(endpoint: Endpoint) -> Launched {
+    match endpoint.owned {
+        Some(Owned::Launched(launched)) => *launched,
+        other => unreachable!("it is launched: {other:?}"),
+    }
 }
 
 fn after_dashes() -> Vec<OsString> {
@@ -74,7 +81,7 @@ async fn launch_script(script: &str, temp: &TempDir, deadline: Duration) -> Resu
     let flags = ["-c", script, "fake-browser"].map(str::to_owned);
     let options = LaunchOptions { deadline, ..options() };
     let endpoint = launch_program(Path::new("/bin/sh"), &flags, &options, &machine(temp.path())).await?;
-    Ok(endpoint.launched.expect("it is ours"))
+    Ok(ours(endpoint))
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -114,7 +121,7 @@ async fn chromium_launches_answers_and_stops_without_a_trace() {
     let address = Address::local(url.port_u16().expect("a port"));
     let page = VersionPage::fetch(&address, Limits::default()).await.expect("it answers");
     assert_eq!(page, VersionPage::Browser { path: url.path().to_owned() });
-    let launched = endpoint.launched.expect("it is ours");
+    let launched = ours(endpoint);
     assert!(launched.profile().is_dir() && is_named_by_a_process(temp.path()).await);
 
     let browser = launched.browser();

@@ -125,6 +125,7 @@ impl FakeTasks {
             active: true,
             tabs: 2,
             pending_dialogs: 1,
+            cloud: None,
         }
     }
 }
@@ -191,6 +192,10 @@ impl TaskLayer for FakeTasks {
             ConnectTarget::Url(url) => url.expose().to_owned(),
             ConnectTarget::Launch(options) => {
                 format!("launch {} {:?} {:?}", options.headed, options.extra_flags, options.executable)
+            }
+            ConnectTarget::Cloud(options) => {
+                let (provider, key) = (options.provider, options.key.as_ref().map(|key| key.expose()));
+                format!("cloud {} {key:?} {:?} {:?}", provider.name(), options.project, options.options)
             }
         };
         let (policy, timeout) = (request.dialog_policy, request.dialog_timeout_s);

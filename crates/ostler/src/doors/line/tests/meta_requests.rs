@@ -183,6 +183,8 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
     let launch = r#"{"meta":"connect","launch":{"headed":true,"flags":["--x"],"executable":"/bin/c"}}"#;
     assert_eq!(client.ask(launch).await, bound("default"));
     assert_eq!(client.ask(r#"{"meta":"connect","launch":{},"quiet":true}"#).await, bound("default"));
+    let cloud = r#"{"meta":"connect","cloud":{"provider":"browserbase","api_key":"k","options":{"timeout":60}}}"#;
+    assert_eq!(client.ask(cloud).await, bound("default"));
     assert_eq!(
         script.asked(),
         [
@@ -190,6 +192,7 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
             "connect a wss://h/?k=v Some(AutoAccept) Some(0.5)",
             r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
             "connect default launch false [] None None None quiet true",
+            r#"connect default cloud browserbase Some("k") None {"timeout": Number(60)} None None"#,
         ]
     );
 }
@@ -204,6 +207,12 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         (r#""cdp_url":"ws://""#, "`cdp_url`"),
         (r#""cdp_url":["SECRET"]"#, "`cdp_url`"),
         (r#""cdp_url":"ws://SECRET","launch":{}"#, "`launch`: cannot stand beside"),
+        (r#""cdp_url":"ws://SECRET","cloud":{}"#, "`cloud`: cannot stand beside"),
+        (r#""launch":{},"cloud":{"api_key":"SECRET"}"#, "`cloud`: cannot stand beside"),
+        (r#""cloud":{"api_key":"SECRET"}"#, "`cloud.provider`: is missing"),
+        (r#""cloud":{"provider":"x","api_key":"SECRET"}"#, "`cloud.provider`: must be"),
+        (r#""cloud":{"provider":"browserbase","api_key":["SECRET"]}"#, "`cloud.api_key`: must be a string"),
+        (r#""cloud":{"provider":"browserbase","options":"SECRET"}"#, "`cloud.options`: must be an object"),
         (r#""launch":true"#, "`launch`: must be an object"),
         (r#""launch":{"headed":1}"#, "`launch.headed`"),
         (r#""launch":{"flags":"--x"}"#, "`launch.flags`"),

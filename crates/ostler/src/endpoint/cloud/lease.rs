@@ -1,0 +1,153 @@
+//! The daemon's hold on a cloud browser: letting go stops it.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::super::launch::GuardCommand;
+use super::error::CloudError;
+use super::guard::{Report, Sealed};
+use super::keys::Keys;
+use super::leftovers;
+use super::order::CloudOrder;
+use super::provider::Provider;
+use crate::config::SECRET_VARIABLES;
+use crate::secret::SecretUrl;
+
+/// How long the guard may take to stop its browser: all its tries, each as slow as may be.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+
+/// A cloud browser that is ours to stop.
+///
+/// [`stop`] ends it and waits for that. Dropping ends it too, without waiting: the guard does the work, and goes on
+/// with it even if we are gone the next moment.
+///
+/// [`stop`]: CloudLease::stop
+#[derive(Debug)]
+pub(crate) struct CloudLease {
+    guard: Child,
+    /// The write end of the guard's pipe. Nobody else may ever hold it; std opens it close-on-exec.
+    release: Option<ChildStdin>,
+    reports: Lines<BufReader<ChildStdout>>,
+    order: CloudOrder,
+    pub(crate) facts: CloudFacts,
+    /// Whether the browser turned out to be over.
+    spent: bool,
+}
+
+/// What may be known of a cloud browser by whoever asked for it.
+#[derive(Clone, Debug)]
+pub(crate) struct CloudFacts {
+    /// Who rents it out.
+    pub(crate) provider: Provider,
+    /// Its name there.
+    pub(crate) id: String,
+    /// The way to it; none where somebody else told it.
+    pub(crate) address: Option<SecretUrl>,
+    /// Where that was said, for errors.
+    pub(crate) by: &'static str,
+    /// A page that shows it to a person. Whoever has this URL can drive the browser.
+    pub(crate) live_url: Option<SecretUrl>,
+}
+
+impl CloudLease {
+    /// Has a guard carry out the order, and waits for the browser. Dropped midway, the guard stops what it gets.
+    pub(crate) async fn take(order: CloudOrder, guard: &GuardCommand) -> Result<Self, CloudError> {
+        let failed = |cause: String| CloudError::GuardFailed { cause };
+        let sealed = Sealed::new(&order)?;
+        let mut line = serde_json::to_vec(&sealed).map_err(|error| failed(error.to_string()))?;
+        line.push(b'\n');
+        let mut command = Command::new(&guard.program);
+        command.arg0("ostler").args(&guard.args);
+        for variable in SECRET_VARIABLES {
+            command.env_remove(variable);
+        }
+        let mut guard = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Whoever waits for the end of the daemon's standard error must not wait for the guard.
+            .stderr(Stdio::null())
+            // Ctrl+C in the daemon's terminal is for the daemon.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| failed(format!("it did not start: {error}")))?;
+        let mut release = guard.stdin.take().expect("standard input was piped");
+        let stdout = guard.stdout.take().expect("standard output was piped");
+        release.write_all(&line).await.map_err(|error| failed(error.to_string()))?;
+        let mut reports = BufReader::new(stdout).lines();
+        match next_report(&mut reports).await? {
+            Report::Running { id, address, live_url } => {
+                let facts = CloudFacts {
+                    provider: order.provider,
+                    id,
+                    address: address.map(SecretUrl::new),
+                    by: "the address that the cloud service gave",
+                    live_url: live_url.map(SecretUrl::new),
+                };
+                tracing::info!("the {} cloud browser {} is ours to stop", facts.provider.name(), facts.id);
+                Ok(Self { guard, release: Some(release), reports, order, facts, spent: false })
+            }
+            Report::Failed(error) | Report::NotStopped(error) => Err(error),
+        }
+    }
+
+    /// Notes that the browser is over, and returns the error that says so.
+    pub(crate) fn spend(&mut self, cause: String) -> CloudError {
+        self.spent = true;
+        CloudError::Over { provider: self.facts.provider, id: self.facts.id.clone(), cause }
+    }
+
+    /// Says whether the browser turned out to be over.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent
+    }
+
+    /// Stops the browser and returns when the service has said so, or when nothing more can be done from here.
+    pub(crate) async fn stop(mut self) {
+        self.release = None;
+        match timeout(STOP_LIMIT, self.guard.wait()).await {
+            Ok(Ok(status)) if status.success() => return,
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) | Err(_) => {
+                tracing::warn!("the guard of cloud browser {} does not end", self.facts.id);
+                let _ = self.guard.kill().await;
+            }
+        }
+        if let Ok(Report::NotStopped(error)) = next_report(&mut self.reports).await {
+            tracing::warn!("the cloud browser {} may still run: {error}", self.facts.id);
+            return;
+        }
+        // Somebody killed the guard. Its record is free now, and tells what to do.
+        let (folder, keys) = (self.order.folder.clone(), self.order_keys());
+        let ended = tokio::task::spawn_blocking(move || leftovers::end_all(&folder, &keys)).await;
+        for leftover in ended.unwrap_or_default() {
+            tracing::warn!("{leftover}");
+        }
+    }
+
+    fn order_keys(&self) -> Keys {
+        match self.order.provider {
+            Provider::BrowserUse => Keys { browser_use: self.order.key.clone(), ..Keys::default() },
+            Provider::Browserbase => Keys { browserbase: self.order.key.clone(), ..Keys::default() },
+        }
+    }
+}
+
+async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Result<Report, CloudError> {
+    let failed = |cause: &str| CloudError::GuardFailed { cause: cause.to_owned() };
+    loop {
+        match reports.next_line().await {
+            Ok(Some(line)) => {
+                // A line that is no report is not from us: a library that greets on standard output.
+                if let Ok(report) = serde_json::from_str(&line) {
+                    return Ok(report);
+                }
+            }
+            Ok(None) => return Err(failed("it ended without a word")),
+            Err(error) => return Err(failed(&error.kind().to_string())),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Stops the cloud browsers that nobody looks after any more: their daemon and their guard are dead.
+
+use std::fmt;
+use std::path::Path;
+
+use super::api::Api;
+use super::error::CloudError;
+use super::keys::Keys;
+use super::provider::Provider;
+use super::record::{self, Written};
+use crate::secret::SecretUrl;
+
+/// What became of one leftover.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    /// Who rents it out.
+    pub(crate) provider: Provider,
+    /// Its name there, if it ever got one.
+    pub(crate) id: Option<String>,
+    /// The daemon that it was started for.
+    pub(crate) daemon: String,
+    /// What became of it.
+    pub(crate) fate: Fate,
+}
+
+/// What can become of a leftover.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// It runs no more.
+    Stopped,
+    /// It may still run, for this reason; its record stays.
+    Left(CloudError),
+    /// Its guard died while it was asked for, so whether there is one, and under which name, is not known.
+    NeverNamed,
+}
+
+impl Leftover {
+    /// Says whether nothing is left to be done about it.
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(self.fate, Fate::Stopped)
+    }
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (provider, daemon) = (self.provider.name(), &self.daemon);
+        let id = self.id.as_deref().unwrap_or("of unknown id");
+        match &self.fate {
+            Fate::Stopped => write!(f, "stopped the {provider} cloud browser {id}, which daemon {daemon} left behind"),
+            Fate::Left(error) => {
+                write!(f, "the {provider} cloud browser {id} that daemon {daemon} left behind may still run: {error}")
+            }
+            Fate::NeverNamed => write!(
+                f,
+                "daemon {daemon} died while it asked {provider} for a browser; look in the dashboard of {provider} \
+                 whether one runs"
+            ),
+        }
+    }
+}
+
+/// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.
+pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
+    let found = match record::abandoned(folder) {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::warn!("{} cannot be read, so cloud browsers may have been left there: {error}", folder.display());
+            return Vec::new();
+        }
+    };
+    found.into_iter().map(|written| end(written, keys)).collect()
+}
+
+fn end(written: Written, keys: &Keys) -> Leftover {
+    let record = written.record.clone();
+    let fate = match &record.id {
+        None => Fate::NeverNamed,
+        Some(id) => match stop(&written, id, keys) {
+            Ok(()) => Fate::Stopped,
+            Err(error) => Fate::Left(error),
+        },
+    };
+    if !matches!(fate, Fate::Left(_)) {
+        // Also the one without a name: it is told once, and nothing more can be done with the record.
+        written.remove();
+    }
+    Leftover { provider: record.provider, id: record.id, daemon: record.daemon, fate }
+}
+
+fn stop(written: &Written, id: &str, keys: &Keys) -> Result<(), CloudError> {
+    let record = &written.record;
+    let key = keys.of(record.provider).ok_or(CloudError::NoKey { provider: record.provider })?;
+    let base = SecretUrl::new(record.api_base.as_str());
+    Api::new(record.provider, &base, key, record.project.as_deref())?.stop(id)
+}

@@ -1,0 +1,333 @@
+//! Cloud browsers: asked for, driven, and stopped exactly once, whatever dies when.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::browser::Chromium;
+use super::cloud_service::{BROWSER_USE_KEY, BROWSERBASE_KEY, CloudService, LIVE, Request};
+use super::line::Line;
+use super::processes;
+use super::sandbox::{Ran, Sandbox, kill, wait_until};
+
+/// A service with a browser behind it, and a place to run ostler in that knows both.
+struct Rented {
+    sandbox: Sandbox,
+    service: CloudService,
+    chromium: Chromium,
+}
+
+impl Rented {
+    fn new() -> Self {
+        let chromium = Chromium::start();
+        let rented =
+            Self { sandbox: Sandbox::new(), service: CloudService::with_browser_at(&chromium.url()), chromium };
+        rented.configure("", "");
+        rented
+    }
+
+    fn configure(&self, browser_use: &str, browserbase: &str) {
+        let config = self.service.config(browser_use, browserbase);
+        std::fs::write(self.sandbox.home().join("config.yaml"), config).expect("a file");
+    }
+
+    /// Returns a command whose environment has the keys and names no browser.
+    fn ostler(&self, args: &[&str]) -> std::process::Command {
+        let mut command = self.sandbox.ostler(args);
+        command.env_remove("BU_CDP_WS");
+        command.env("BROWSER_USE_API_KEY", BROWSER_USE_KEY).env("BROWSERBASE_API_KEY", BROWSERBASE_KEY);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(&mut self.ostler(args))
+    }
+
+    #[track_caller]
+    fn connect(&self, args: &[&str]) -> Value {
+        let ran = self.run(&[&["connect", "--json", "--cloud"], args].concat());
+        ran.assert_done();
+        serde_json::from_str(&ran.stdout).expect("JSON")
+    }
+
+    /// Returns the records of the browsers that somebody has to stop.
+    fn records(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.sandbox.home().join("cloud"));
+        entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    }
+
+    /// Asserts that as many browsers were asked for, each was stopped once, and nothing is left to do.
+    #[track_caller]
+    fn assert_all_stopped(&self, created: usize) {
+        assert_eq!(self.service.created_and_stops(), (created, vec![1; created]), "{:?}", self.service.seen());
+        assert_eq!(self.records(), Vec::<PathBuf>::new());
+    }
+
+    fn guard(&self) -> u32 {
+        let daemon = self.sandbox.pid().expect("a daemon");
+        let guards = processes::children(daemon, "guard-cloud-browser");
+        assert_eq!(guards.len(), 1, "one guard for one browser");
+        guards[0]
+    }
+}
+
+#[test]
+fn a_browser_use_browser_is_asked_for_driven_and_stopped_once() {
+    let rented = Rented::new();
+    rented.configure("    options:\n      proxyCountryCode: de\n      timeout: 15\n", "");
+    let reply = rented.connect(&["browser-use", "--option", "timeout=30", "--option", "enableRecording=true"]);
+    let id = reply["cloud"]["id"].as_str().expect("an id");
+    assert_eq!(reply["cloud"]["provider"], "browser-use");
+    assert_eq!(reply["cloud"]["live_url"], format!("https://live.example/?wss={LIVE}"));
+    assert_eq!(reply["task"]["browser_kind"], "cloud");
+    let asked = json!({"proxyCountryCode": "de", "timeout": 30, "enableRecording": true});
+    assert_eq!(rented.service.seen(), [Request::new("POST", "/bu/browsers", asked.clone())]);
+    assert_eq!(rented.records().len(), 1, "it is written down while it runs");
+
+    let mut line = Line::connect(&rented.sandbox.socket());
+    assert_eq!(line.js("6 * 7"), 42);
+    assert_eq!(line.ask(json!({"meta": "ping"}))["browser_kind"], "cloud");
+    // Asking again for what it has starts nothing.
+    assert_eq!(rented.connect(&["browser-use"])["cloud"]["id"], id);
+
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+    let stopped = Request::new("PATCH", &format!("/bu/browsers/{id}"), json!({"action": "stop"}));
+    assert_eq!(rented.service.seen(), [Request::new("POST", "/bu/browsers", asked), stopped]);
+}
+
+#[test]
+fn a_browserbase_browser_is_asked_for_driven_and_released_once() {
+    let rented = Rented::new();
+    rented.configure("", "    project_id: proj-1\n    options:\n      region: eu-central-1\n      browserSettings: '{\"viewport\": {\"width\": 800}}'\n");
+    rented.service.set_address(&rented.chromium.websocket_url());
+    let reply = rented.connect(&["browserbase"]);
+    let id = reply["cloud"]["id"].as_str().expect("an id");
+    assert_eq!(reply["cloud"]["live_url"], format!("https://live.example/{LIVE}"));
+    assert_eq!(Line::connect(&rented.sandbox.socket()).js("6 * 7"), 42);
+
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+    let asked =
+        json!({"region": "eu-central-1", "browserSettings": {"viewport": {"width": 800}}, "projectId": "proj-1"});
+    let released = json!({"status": "REQUEST_RELEASE", "projectId": "proj-1"});
+    assert_eq!(
+        rented.service.seen(),
+        [
+            Request::new("POST", "/bb/sessions", asked),
+            Request::new("GET", &format!("/bb/sessions/{id}/debug"), Value::Null),
+            Request::new("POST", &format!("/bb/sessions/{id}"), released),
+        ]
+    );
+}
+
+#[test]
+fn a_task_that_ends_or_moves_on_stops_its_browser() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    rented.run(&["disconnect"]).assert_done();
+    rented.assert_all_stopped(1);
+
+    rented.connect(&["browser-use"]);
+    rented.run(&["connect", &rented.chromium.url()]).assert_done();
+    rented.assert_all_stopped(2);
+}
+
+#[test]
+fn an_address_that_comes_later_is_waited_for() {
+    let rented = Rented::new();
+    rented.service.tell_address_later();
+    rented.connect(&["browser-use"]);
+    assert_eq!(Line::connect(&rented.sandbox.socket()).js("1 + 1"), 2);
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_killed_daemon_leaves_a_guard_that_stops_the_browser() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    rented.sandbox.kill();
+    wait_until("the record is gone", || rented.records().is_empty());
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn what_a_killed_daemon_and_its_killed_guard_leave_is_stopped_by_the_next_command() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    let guard = rented.guard();
+    rented.sandbox.kill_with(&[guard]);
+    assert_eq!(rented.service.created_and_stops(), (1, vec![0]), "nobody is left to stop it");
+    // Any command that needs a daemon; this one fails, since there is no browser.
+    rented
+        .ostler(&["js", "1"])
+        .env("BU_CDP_WS", super::sandbox::NO_BROWSER)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+    rented.assert_all_stopped(1);
+
+    rented.connect(&["browser-use"]);
+    let guard = rented.guard();
+    rented.sandbox.kill_with(&[guard]);
+    let mut keyless = rented.sandbox.ostler(&["stop", "--all"]);
+    let ran = Ran::of(&mut keyless);
+    ran.assert_failed(1, &["may still run", "BROWSER_USE_API_KEY"]);
+    let ran = rented.run(&["stop", "--all"]);
+    ran.assert_done();
+    assert!(ran.stdout.contains("stopped the browser-use cloud browser 3c90c3cc-0001"), "{ran:?}");
+    rented.assert_all_stopped(2);
+}
+
+#[test]
+fn a_guard_that_was_killed_is_stood_in_for() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    kill(rented.guard(), Signal::KILL);
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_daemon_that_is_killed_while_it_asks_leaves_no_browser() {
+    let rented = Rented::new();
+    rented.service.hold(true);
+    let mut connecting = rented.ostler(&["connect", "--cloud", "browser-use"]);
+    let mut connecting =
+        connecting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler");
+    wait_until("it was asked for", || !rented.service.seen().is_empty());
+    rented.sandbox.kill();
+    connecting.wait().expect("it ends");
+    assert_eq!(rented.records().len(), 1, "the intent is written down");
+    rented.service.hold(false);
+    wait_until("the record is gone", || rented.records().is_empty());
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_command_that_gives_up_waiting_leaves_no_browser() {
+    let rented = Rented::new();
+    rented.service.hold(true);
+    let mut connecting = rented.ostler(&["connect", "--cloud", "browser-use"]);
+    let mut connecting =
+        connecting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler");
+    wait_until("it was asked for", || !rented.service.seen().is_empty());
+    connecting.kill().and_then(|()| connecting.wait()).expect("it ends");
+    rented.service.hold(false);
+    wait_until("the record is gone", || rented.records().is_empty());
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_refusal_is_told_in_the_services_own_words_and_leaves_nothing() {
+    let rented = Rented::new();
+    let said = format!(r#"{{"detail": "no credits left for {BROWSER_USE_KEY} and pw-S3CRET"}}"#);
+    rented.service.prepare("POST /bu/browsers", 402, &said);
+    let ran = rented.run(&["connect", "--cloud", "browser-use", "--option", "proxyPassword=pw-S3CRET"]);
+    ran.assert_failed(
+        1,
+        &["browser-use refused to start a browser (status 402: no credits left for ‹hidden› and ‹hidden›)"],
+    );
+    assert!(!ran.stderr.contains("S3CRET"), "{ran:?}");
+    rented.assert_all_stopped(0);
+
+    rented.service.prepare("POST /bu/browsers", 200, r#"{"status": "active"}"#);
+    rented.run(&["connect", "--cloud", "browser-use"]).assert_failed(1, &["names no browser", "dashboard"]);
+    assert_eq!(rented.service.seen().len(), 2, "nothing is asked for twice");
+    rented.assert_all_stopped(0);
+
+    let ran = Ran::of(rented.ostler(&["connect", "--cloud", "browserbase"]).env("BROWSERBASE_API_KEY", "wrong-S3CRET"));
+    ran.assert_failed(1, &["status 401: Invalid API key", "check BROWSERBASE_API_KEY"]);
+}
+
+#[test]
+fn a_browser_that_cannot_be_reached_is_stopped() {
+    let rented = Rented::new();
+    rented.service.set_address("ftp://127.0.0.1/S3CRET");
+    let ran = rented.run(&["connect", "--cloud", "browser-use"]);
+    ran.assert_failed(1, &["the address that the cloud service gave"]);
+    assert!(!ran.stderr.contains("S3CRET"), "{ran:?}");
+    wait_until("the record is gone", || rented.records().is_empty());
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_stop_that_fails_for_a_moment_is_tried_again_and_one_that_fails_for_good_is_left_for_later() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    rented.service.prepare("PATCH /bu/browsers", 503, "");
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+
+    rented.connect(&["browser-use"]);
+    rented.service.prepare("PATCH /bu/browsers", 403, r#"{"detail": "not now"}"#);
+    rented.run(&["stop"]).assert_done();
+    assert_eq!(rented.records().len(), 1, "whoever comes next knows of it");
+    rented.run(&["stop", "--all"]).assert_done();
+    rented.assert_all_stopped(2);
+}
+
+#[test]
+fn a_lost_connection_is_restored_without_another_browser_and_a_browser_that_is_over_says_so() {
+    let mut rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    let port = rented.chromium.port();
+    rented.chromium.kill();
+    let mut line = Line::connect(&rented.sandbox.socket());
+    let evaluate = json!({"method": "Runtime.evaluate", "params": {"expression": "1"}});
+    wait_until("the loss is known", || line.ask(evaluate.clone())["error_code"] == "browser_gone");
+    rented.chromium = Chromium::start_on(port);
+    wait_until("the connection is restored", || line.ask(evaluate.clone()).get("result").is_some());
+    assert_eq!(rented.service.created_and_stops(), (1, vec![0]));
+
+    // The same address, and nobody knows that browser any more.
+    rented.chromium.kill();
+    let _gone = super::cloud_service::Gone::at(port);
+    wait_until("it is over", || line.ask(evaluate.clone())["error"].as_str().unwrap_or_default().contains("is over"));
+    assert!(
+        line.ask(evaluate)["error"].as_str().is_some_and(|error| error.contains("ostler connect --cloud browser-use"))
+    );
+    assert_eq!(rented.service.created_and_stops(), (1, vec![0]), "and nothing is rented unasked");
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn a_browser_that_somebody_else_started_is_stopped_with_the_daemon() {
+    let rented = Rented::new();
+    let version = ["cdp", "Browser.getVersion"];
+    // With its address, or by its id alone.
+    for address in [Some(rented.chromium.url()), None] {
+        let before = rented.service.created_and_stops().0;
+        let id = rented.service.add_browser();
+        let mut command = rented.ostler(&version);
+        command.env("BU_BROWSER_ID", &id);
+        if let Some(address) = &address {
+            command.env("BU_CDP_URL", address);
+        }
+        Ran::of(&mut command).assert_done();
+        assert_eq!(rented.records().len(), 1);
+        let mut line = Line::connect(&rented.sandbox.socket());
+        assert_eq!(line.ask(json!({"meta": "ping"}))["browser_kind"], "cloud");
+        // It is the daemon's, not a task's.
+        line.ask(json!({"meta": "disconnect"}));
+        assert_eq!(line.js("1 + 1"), 2);
+        rented.run(&["stop"]).assert_done();
+        rented.assert_all_stopped(before + 1);
+    }
+}
+
+#[test]
+fn a_browser_id_that_could_not_be_stopped_is_refused() {
+    let rented = Rented::new();
+    let mut keyless = rented.sandbox.ostler(&["js", "1"]);
+    Ran::of(keyless.env("BU_BROWSER_ID", "b-1")).assert_failed(2, &["BU_BROWSER_ID", "BROWSER_USE_API_KEY"]);
+    let mut bad = rented.ostler(&["js", "1"]);
+    Ran::of(bad.env("BU_BROWSER_ID", "../../billing")).assert_failed(2, &["BU_BROWSER_ID"]);
+    let mut unknown = rented.ostler(&["js", "1"]);
+    Ran::of(unknown.env("BU_BROWSER_ID", "b-1")).assert_failed(1, &["BU_BROWSER_ID", "404", "dashboard"]);
+    rented.assert_all_stopped(0);
+}
