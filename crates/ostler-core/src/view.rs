@@ -145,6 +145,8 @@ pub enum TabState {
     Blocked,
     /// A script has kept it busy for the whole time that a call was given, and nothing has been heard from it since.
     Hung,
+    /// The browser has thrown its page away to save memory; it is loaded again when somebody needs it.
+    Asleep,
     /// Its renderer crashed.
     Crashed,
 }

@@ -10,6 +10,7 @@ use super::frames::Frames;
 use super::publish::Dirty;
 use super::routing::Then;
 use super::sessions::{Kind, Phase, Session};
+use super::sleep::Sleep;
 use super::timers::Timer;
 use super::{End, Flight, Purpose, Scope, Supervisor, wire};
 use crate::error::CallError;
@@ -89,7 +90,7 @@ impl Supervisor {
     }
 
     /// Returns whether somebody is attaching to the target by name, so that its session may be theirs.
-    fn is_being_attached(&self, target: &TargetId) -> bool {
+    pub(super) fn is_being_attached(&self, target: &TargetId) -> bool {
         self.calls.any(|flight| match &flight.purpose {
             Purpose::Attach { target: other } | Purpose::Release(other) => other == target,
             Purpose::Client { then: Then::ClientAttach(other), .. } => other == target,
@@ -131,6 +132,7 @@ impl Supervisor {
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
         self.set_up(id);
+        self.watch_sleep(target);
         self.flush(target);
     }
 
@@ -240,7 +242,7 @@ impl Supervisor {
     }
 
     /// Lets the requests go on that waited for this tab.
-    fn flush(&mut self, target: &TargetId) {
+    pub(super) fn flush(&mut self, target: &TargetId) {
         if !self.takes_calls(target) {
             return;
         }
@@ -351,6 +353,9 @@ impl Supervisor {
         let Some(wire::TargetEvent { target_info: info }) = wire::read(params) else { return };
         self.remember_target(&info);
         self.show_address(&info);
+        if info.kind != "page" && self.tabs.contains_key(&info.target_id) {
+            self.on_no_page_any_more(&info);
+        }
     }
 
     fn show_address(&mut self, info: &wire::TargetInfo) {
@@ -419,16 +424,21 @@ impl Supervisor {
         Some(session)
     }
 
-    /// Forgets a tab with its sessions, frames and dialogs.
-    pub(super) fn forget_tab(&mut self, target: &TargetId, why: &'static str) {
-        self.close_all_dialogs(target);
-        let Some(tab) = self.tabs.remove(target) else { return };
-        let belongs = |session: &&Session| session.tab.as_ref() == Some(target);
+    /// Forgets the sessions of a tab and of its frames.
+    pub(super) fn drop_sessions_of(&mut self, target: &TargetId, why: &'static str) {
+        let belongs = |session: &Session| session.tab.as_ref() == Some(target);
         let ids: Vec<_> =
             self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
         for id in ids {
             self.drop_session(&id, why);
         }
+    }
+
+    /// Forgets a tab with its sessions, frames and dialogs.
+    pub(super) fn forget_tab(&mut self, target: &TargetId, why: &'static str) {
+        self.close_all_dialogs(target);
+        let Some(tab) = self.tabs.remove(target) else { return };
+        self.drop_sessions_of(target, why);
         if let Some(task) = self.tasks.get_mut(&tab.task) {
             task.tabs.retain(|other| other != target);
             if task.current.as_ref() == Some(target) {
@@ -447,6 +457,9 @@ impl Supervisor {
             self.orphan_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
                 (tab.session, tab.frames, tab.phase) = (None, None, Phase::Attaching);
+                if tab.sleep == Sleep::Waking {
+                    tab.sleep = Sleep::Asleep;
+                }
             }
         }
     }
@@ -456,7 +469,7 @@ impl Supervisor {
         for target in self.tabs.keys().cloned().collect::<Vec<_>>() {
             if !self.targets.iter().any(|info| info.target_id == target) {
                 self.forget_tab(&target, "the tab was closed");
-            } else if self.tabs.get(&target).is_some_and(|tab| tab.session.is_none()) {
+            } else if self.tabs.get(&target).is_some_and(|tab| tab.session.is_none() && tab.sleep == Sleep::Awake) {
                 self.attach(&target);
             }
         }

@@ -58,6 +58,7 @@ impl Supervisor {
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
         if is_top {
+            self.on_awake(&target);
             self.close_dialogs_of_old_document(&target);
         } else {
             // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens

@@ -31,6 +31,7 @@ mod recovery;
 mod routing;
 mod sessions;
 mod silence;
+mod sleep;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -357,6 +358,7 @@ impl Supervisor {
             Timer::Rearm(tab, session) => self.rearm(&tab, &session),
             Timer::ReloadAgain(tab) => self.reload_armed(&tab),
             Timer::Console(waiter) => self.on_console_due(waiter),
+            Timer::Wake(tab) => self.on_wake_due(&tab),
             Timer::Narrow => self.on_narrow_due(),
         }
     }

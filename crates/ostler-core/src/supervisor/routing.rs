@@ -377,7 +377,7 @@ impl Supervisor {
             if let Some(tab) = self.tabs.get_mut(id) {
                 tab.queue.push(request);
             }
-            return;
+            return self.wake(id);
         }
         let frame = self.sessions.iter().find(|(_, session)| session.supervised && session.target == *id);
         if let Some((session, _)) = frame {
@@ -422,7 +422,8 @@ impl Supervisor {
                 _ => false,
             };
             if let Some(tab) = self.tabs.get_mut(target).filter(|_| too_early) {
-                return tab.queue.push(request);
+                tab.queue.push(request);
+                return self.wake(target);
             }
         }
         if call.on_dialog == OnDialog::Return

@@ -7,6 +7,7 @@ use super::dialogs::Dialog;
 use super::frames::Frames;
 use super::quiet::Told;
 use super::routing::Request;
+use super::sleep::Sleep;
 use super::timers::TimerId;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
 use crate::time::Timestamp;
@@ -143,6 +144,8 @@ pub(crate) struct Tab {
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
+    /// Whether its page is there.
+    pub(crate) sleep: Sleep,
     pub(crate) opener: Option<TargetId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
@@ -165,6 +168,7 @@ impl Tab {
             crashed: false,
             hung: false,
             armed: false,
+            sleep: Sleep::Awake,
             opener: None,
             ours: false,
             queue: Vec::new(),
@@ -173,7 +177,9 @@ impl Tab {
 
     pub(crate) fn state(&self) -> TabState {
         use crate::view::DialogKind;
-        if self.crashed {
+        if self.sleep != Sleep::Awake && self.dialogs.is_empty() {
+            TabState::Asleep
+        } else if self.crashed {
             TabState::Crashed
         } else if self.dialogs.iter().any(|dialog| dialog.view.kind != DialogKind::Unknown) {
             TabState::Dialog

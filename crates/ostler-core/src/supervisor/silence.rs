@@ -2,6 +2,7 @@
 
 use super::publish::Dirty;
 use super::sessions::Kind;
+use super::sleep::Sleep;
 use super::{Flight, Purpose, Supervisor, wire};
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{SessionId, TargetId};
@@ -11,6 +12,7 @@ impl Supervisor {
         if !answered {
             return;
         }
+        self.on_answers_set_up(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.set_up = true;
         if session.kind == Kind::Page
@@ -23,6 +25,10 @@ impl Supervisor {
     pub(super) fn on_silence(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.deadline = None;
+        if session.tab.as_ref().and_then(|tab| self.tabs.get(tab)).is_some_and(|tab| tab.sleep != Sleep::Awake) {
+            // Nothing blocks it, it only sleeps.
+            return;
+        }
         let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
         if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
             self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");

@@ -7,6 +7,7 @@ use super::console::Console;
 use super::publish::{Dirty, Parts};
 use super::routing::Request;
 use super::sessions::{Kind, Phase, Session, Tab};
+use super::sleep::Sleep;
 use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
@@ -228,13 +229,14 @@ impl Supervisor {
             return Some((target, request));
         }
         self.tabs.get_mut(&target)?.queue.push(request);
+        self.wake(&target);
         None
     }
 
     /// Returns whether calls can be sent to a tab. While a document that was there before is being set up they go
     /// right behind the set-up; only what navigates has to wait (fact F2).
     pub(super) fn takes_calls(&self, target: &TargetId) -> bool {
-        let Some(tab) = self.tabs.get(target) else { return false };
+        let Some(tab) = self.tabs.get(target).filter(|tab| tab.sleep == Sleep::Awake) else { return false };
         let held = || tab.session.as_ref().and_then(|id| self.sessions.get(id)).is_none_or(|session| session.held);
         tab.phase == Phase::Ready || tab.phase == Phase::SettingUp && !held()
     }

@@ -24,6 +24,8 @@ pub(crate) enum Timer {
     Interrupt(Waiter),
     /// Whoever asked for the console has waited long enough for a page that is busy.
     Console(Waiter),
+    /// A tab that sleeps has not answered, or takes its time to wake.
+    Wake(TargetId),
     /// A tab that was reloaded from a removed frame's dialog is set up again at the latest (fact A25).
     Rearm(TargetId, SessionId),
     /// That reload is tried again.

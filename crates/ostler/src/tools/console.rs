@@ -1,4 +1,5 @@
-//! `browser_console`: the errors and exceptions of the task's pages, from what is known; it never waits.
+//! `browser_console`: the errors and exceptions of the task's pages, from what is known. Only a quiet task's pages are
+//! asked for them first.
 
 use ostler_core::CallError;
 use ostler_core::view::ConsoleEntry;
@@ -34,6 +35,7 @@ struct Numbered<'a> {
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    context.tasks.fetch_console(context.task).await?;
     let view = context.view()?;
     let since = args.since.unwrap_or(0);
     let newest = view.console.last().map_or(0, |entry| entry.seq);

@@ -131,6 +131,7 @@ fn line(tab: &Listed<'_>) -> String {
         TabState::Dialog => " [a dialog is open]",
         TabState::Blocked => " [blocked by an unseen dialog or a busy script: navigate or close it]",
         TabState::Hung => " [hung: a script keeps it busy]",
+        TabState::Asleep => " [asleep: any call wakes it]",
         TabState::Crashed => " [crashed: navigate it to start it again]",
     };
     let current = if tab.current { " (current)" } else { "" };

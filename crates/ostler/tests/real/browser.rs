@@ -17,11 +17,16 @@ pub(crate) struct Chromium {
 
 impl Chromium {
     pub(crate) fn start() -> Self {
-        Self::start_on(0)
+        Self::start_with(0, &[])
     }
 
-    /// Starts on a port of the caller's, or on one that the browser chooses.
+    /// Starts on a port of the caller's.
     pub(crate) fn start_on(port: u16) -> Self {
+        Self::start_with(port, &[])
+    }
+
+    /// Starts with more flags, on a port of the caller's or, when that is 0, on one that the browser chooses.
+    pub(crate) fn start_with(port: u16, flags: &[String]) -> Self {
         let profile = tempfile::Builder::new().prefix("os-profile-").tempdir().expect("a profile folder");
         let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| on_path(name));
         let mut command = Command::new(program.expect("these tests need Chromium on the PATH"));
@@ -30,6 +35,7 @@ impl Chromium {
             .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--site-per-process"])
             .arg(format!("--remote-debugging-port={port}"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(flags)
             .arg("about:blank")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

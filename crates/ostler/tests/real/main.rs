@@ -21,6 +21,7 @@ mod frames;
 mod hung_page;
 mod lost_browser;
 mod quiet;
+mod sleep;
 mod tabs;
 mod tasks;
 mod tools;

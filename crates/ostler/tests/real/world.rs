@@ -22,7 +22,12 @@ impl World {
 
     /// Starts all of it with a `config.yaml`.
     pub(crate) fn configured(config: &str, pages: &[(&str, &str)]) -> Self {
-        let (sandbox, chromium) = (Sandbox::new(), Chromium::start());
+        Self::in_browser(Chromium::start(), config, pages)
+    }
+
+    /// Starts the rest of it in a browser that runs.
+    pub(crate) fn in_browser(chromium: Chromium, config: &str, pages: &[(&str, &str)]) -> Self {
+        let sandbox = Sandbox::new();
         std::fs::write(sandbox.home().join("config.yaml"), config).expect("a home");
         let mut command = sandbox.ostler(&["--json", "cdp", "Browser.getVersion"]);
         command.env_remove("BU_CDP_WS").env("BU_CDP_URL", chromium.url());

@@ -13,6 +13,7 @@ mod frames;
 mod link;
 mod orders;
 mod quiet;
+mod sleep;
 mod tasks;
 mod views;
 
