@@ -102,6 +102,16 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         self.context.call(method, params, self.route()).await
     }
 
+    /// The same, with a time of its own.
+    pub(super) async fn call_within<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+        timeout: Duration,
+    ) -> Result<R, CallError> {
+        self.context.call(method, params, Route { timeout: Some(timeout), ..self.route() }).await
+    }
+
     /// Evaluates an expression in the top document and reads what `R` wants of its value.
     pub(super) async fn evaluate<R: DeserializeOwned>(
         &self,
@@ -109,13 +119,8 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         timeout: Duration,
     ) -> Result<R, CallError> {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let route = Route { timeout: Some(timeout), ..self.route() };
-        let Evaluated { result, thrown } = self.context.call("Runtime.evaluate", &params, route).await?;
-        if let Some(thrown) = thrown {
-            return Err(CallError::Cdp { code: 0, message: format!("the page's script failed: {}", thrown.text()) });
-        }
-        let value = result.value.as_deref().map_or("null", RawValue::get);
-        read_result("Runtime.evaluate", value.as_bytes())
+        let evaluated: Evaluated = self.call_within("Runtime.evaluate", &params, timeout).await?;
+        evaluated.read()
     }
 
     /// Returns the way to the tab's root.
@@ -131,12 +136,23 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
     }
 }
 
-/// What is read of the result of `Runtime.evaluate`.
+/// What is read of the result of `Runtime.evaluate` and of `Runtime.callFunctionOn`.
 #[derive(Deserialize)]
-struct Evaluated {
+pub(super) struct Evaluated {
     result: RemoteValue,
     #[serde(rename = "exceptionDetails")]
     thrown: Option<Thrown>,
+}
+
+impl Evaluated {
+    /// Reads what `R` wants of the value.
+    pub(super) fn read<R: DeserializeOwned>(&self) -> Result<R, CallError> {
+        if let Some(thrown) = &self.thrown {
+            return Err(CallError::Cdp { code: 0, message: format!("the page's script failed: {}", thrown.text()) });
+        }
+        let value = self.result.value.as_deref().map_or("null", RawValue::get);
+        read_result("Runtime.evaluate", value.as_bytes())
+    }
 }
 
 #[derive(Deserialize)]

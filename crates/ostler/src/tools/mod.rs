@@ -6,16 +6,23 @@
 
 mod arguments;
 mod context;
+mod element;
+mod input;
 mod outcome;
+mod place;
 mod schema;
 mod tab_names;
 mod waiting;
 
 mod cdp;
+mod click;
 mod console;
 mod dialog;
 mod navigate;
+mod press;
+mod scroll;
 mod tabs;
+mod type_text;
 
 use std::sync::Arc;
 
@@ -90,6 +97,10 @@ macro_rules! tools {
 
 tools! {
     browser_navigate: navigate, Core;
+    browser_click: click, Core;
+    browser_type: type_text, Core;
+    browser_press: press, Core;
+    browser_scroll: scroll, Core;
     browser_tabs: tabs, Core;
     browser_console: console, Core;
     browser_dialog: dialog, Core, needs_cdp;

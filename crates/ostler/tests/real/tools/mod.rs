@@ -1,7 +1,9 @@
 //! The tools on a real Chromium, through the line protocol.
 
+mod click;
 mod navigate;
 mod tabs;
+mod typing;
 
 use serde_json::{Value, json};
 

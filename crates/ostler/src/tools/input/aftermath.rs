@@ -1,0 +1,315 @@
+//! What an action led to: a page that opened, a tab, a download, a file chooser, a dialog.
+//!
+//! ```text
+//!   begin ──▶ the action ──▶ the page's own turn is over ──▶ a page that began to load is there ──▶ told
+//! ```
+//!
+//! A dialog ends each of these steps: what the page does is then known to be waiting for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ostler_core::CallError;
+use ostler_core::cdp::text::LossyText;
+use ostler_core::view::TabState;
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, timeout_at};
+
+use super::super::context::Tab;
+use super::super::tab_names;
+use super::file_chooser::{self, FileChooser};
+use crate::meta::{EventSource, TaskLayer};
+use crate::tasks::{Event, EventFilter};
+
+/// How long the page's own turn may take: what a click does at once is done by then, or the page is busy.
+const TURN: Duration = Duration::from_secs(2);
+/// How long a page that began to load is waited for.
+const LOAD: Duration = Duration::from_secs(10);
+/// How long a tab is waited for that the page has asked for.
+const NEW_TAB: Duration = Duration::from_secs(2);
+
+/// Everything that an action is looked at for.
+const METHODS: &[&str] = &[
+    "Page.fileChooserOpened",
+    "Page.downloadWillBegin",
+    "Page.downloadProgress",
+    "Page.frameNavigated",
+    "Page.frameRequestedNavigation",
+    "Page.frameStartedNavigating",
+    "Page.frameStoppedLoading",
+    "Page.loadEventFired",
+    "Page.navigatedWithinDocument",
+    "Page.windowOpen",
+    "Page.javascriptDialogOpening",
+    "Inspector.*",
+    "Target.*",
+];
+
+/// An action under way.
+#[derive(Debug)]
+pub(in crate::tools) struct Action<'a, T: TaskLayer> {
+    tab: &'a Tab<'a, T>,
+    events: Arc<T::Events>,
+    since: u64,
+    newest_tab: u64,
+    filter: EventFilter,
+}
+
+/// What came of it. Dialogs stand in every outcome and so not in here.
+#[derive(Debug, Default, Serialize)]
+pub(in crate::tools) struct Aftermath {
+    /// Where the tab is now, if the action led it elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<Page>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_tabs: Vec<NewTab>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::tools) file_chooser: Option<FileChooser>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    downloads: Vec<Download>,
+    /// Whether a dialog held the action up.
+    #[serde(skip)]
+    held: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Page {
+    url: String,
+    /// Whether it is there.
+    loaded: bool,
+    /// What the browser could not open, where it shows its own error page instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct NewTab {
+    tab: String,
+    url: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Download {
+    url: String,
+    file: String,
+    state: String,
+    #[serde(skip)]
+    guid: String,
+}
+
+impl<'a, T: TaskLayer> Action<'a, T> {
+    /// Begins an action on a tab. From here on its file choosers are held back, until [`Action::end`].
+    pub(in crate::tools) async fn begin(tab: &'a Tab<'a, T>) -> Result<Self, CallError> {
+        file_chooser::intercept(tab, true).await?;
+        let events = tab.context().tasks.events(tab.context().task)?;
+        let newest_tab = tab.context().view()?.tabs.iter().map(|tab| tab.number).max().unwrap_or(0);
+        let methods = METHODS.iter().map(|method| (*method).to_owned()).collect();
+        let since = events.newest();
+        Ok(Self { tab, events, since, newest_tab, filter: EventFilter { methods, session_id: None } })
+    }
+
+    /// Ends the action, `done` being what the input itself came to, and returns what it led to. A dialog that the
+    /// input opened is no failure of it, and neither is a page that went away under it.
+    pub(in crate::tools) async fn end(self, done: Result<(), CallError>) -> Result<Aftermath, CallError> {
+        let aftermath = match done {
+            Ok(()) | Err(CallError::DialogOpen { sent: true, .. } | CallError::UnknownOutcome { .. }) => {
+                self.follow().await
+            }
+            Err(error) => Err(error),
+        };
+        // A page that a dialog holds answers this when it is over, and a page that is gone needs it no more.
+        if !matches!(&aftermath, Ok(Aftermath { held: true, .. })) {
+            let _ = file_chooser::intercept(self.tab, false).await;
+        }
+        aftermath
+    }
+
+    async fn follow(&self) -> Result<Aftermath, CallError> {
+        // Whatever the page does at once comes before the answer to this; what it does not answer is found in the events.
+        let _turn: Result<bool, CallError> =
+            self.tab.evaluate("new Promise(done => setTimeout(() => done(true)))", TURN).await;
+        let mut told = Told::default();
+        let began = Instant::now();
+        let mut since = self.since;
+        loop {
+            let page = self.events.page(since, 512, &self.filter);
+            since = page.next;
+            for event in &page.events {
+                told.take(event, self.tab);
+            }
+            let Ok(view) = self.tab.view() else { break };
+            told.held = matches!(view.state, TabState::Dialog | TabState::Blocked);
+            if told.held || view.state == TabState::Crashed {
+                break;
+            }
+            let patience = match told.waits_for(self.new_tabs_so_far()?) {
+                Some(patience) => patience,
+                None => break,
+            };
+            if timeout_at(began + patience, self.events.wait_beyond(since)).await.is_err() {
+                break;
+            }
+        }
+        self.tell(told)
+    }
+
+    fn new_tabs_so_far(&self) -> Result<usize, CallError> {
+        Ok(self.tab.context().view()?.tabs.iter().filter(|tab| tab.number > self.newest_tab).count())
+    }
+
+    fn tell(&self, told: Told) -> Result<Aftermath, CallError> {
+        let view = self.tab.context().view()?;
+        let here = view.tabs.iter().find(|tab| tab.target_id == self.tab.target);
+        let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed });
+        let mut asked = told.tabs.into_iter();
+        let new_tabs = view.tabs.iter().filter(|tab| tab.number > self.newest_tab).map(|tab| NewTab {
+            tab: tab_names::name(tab),
+            // A tab that has just been opened does not know yet where it is going.
+            url: asked
+                .next()
+                .filter(|_| tab.url.is_empty() || tab.url == "about:blank")
+                .unwrap_or_else(|| tab.url.clone()),
+        });
+        let held = here.is_some_and(|tab| matches!(tab.state, TabState::Dialog | TabState::Blocked)) || told.held;
+        Ok(Aftermath {
+            page,
+            new_tabs: new_tabs.collect(),
+            file_chooser: told.file_chooser,
+            downloads: told.downloads,
+            held,
+        })
+    }
+}
+
+/// What the events have told so far.
+#[derive(Debug, Default)]
+struct Told {
+    /// A new document was asked for, and neither is it there nor was it given up.
+    loading: bool,
+    /// Its commit has been seen: the next load is its.
+    committed: bool,
+    url: Option<String>,
+    failed: Option<String>,
+    /// Where tabs were opened that are still to come.
+    tabs: Vec<String>,
+    file_chooser: Option<FileChooser>,
+    downloads: Vec<Download>,
+    held: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnyEvent {
+    frame_id: Option<String>,
+    url: Option<LossyText>,
+    disposition: Option<String>,
+    frame: Option<Frame>,
+    guid: Option<String>,
+    suggested_filename: Option<LossyText>,
+    state: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    id: String,
+    url: LossyText,
+    #[serde(default)]
+    url_fragment: LossyText,
+    unreachable_url: Option<LossyText>,
+}
+
+impl Told {
+    fn take<T: TaskLayer>(&mut self, event: &Event, tab: &Tab<'_, T>) {
+        let Ok(params) = serde_json::from_slice::<AnyEvent>(&event.params) else { return };
+        let top = params.frame_id.as_deref() == Some(tab.target.as_str());
+        let own = event.session_id.as_ref() == Some(&tab.session);
+        match std::str::from_utf8(&event.method).unwrap_or_default() {
+            "Page.fileChooserOpened" => self.file_chooser = FileChooser::read(event),
+            "Page.downloadWillBegin" => {
+                // The document stays as it was.
+                self.loading = false;
+                let known = |download: &Download| Some(&download.guid) == params.guid.as_ref();
+                if !self.downloads.iter().any(known) {
+                    self.downloads.push(Download {
+                        url: params.url.unwrap_or_default().0,
+                        file: params.suggested_filename.unwrap_or_default().0,
+                        state: "inProgress".to_owned(),
+                        guid: params.guid.unwrap_or_default(),
+                    });
+                }
+            }
+            "Page.downloadProgress" => {
+                let download = self.downloads.iter_mut().find(|known| Some(&known.guid) == params.guid.as_ref());
+                if let (Some(download), Some(state)) = (download, params.state) {
+                    download.state = state;
+                }
+            }
+            "Page.frameRequestedNavigation" if own => match params.disposition.as_deref() {
+                Some("currentTab") if top => (self.loading, self.committed) = (true, false),
+                Some("newTab" | "newWindow") => self.tabs.push(params.url.unwrap_or_default().0),
+                _ => {}
+            },
+            "Page.frameStartedNavigating" if own && top => (self.loading, self.committed) = (true, false),
+            "Page.windowOpen" if own => {
+                let url = params.url.unwrap_or_default().0;
+                if !self.tabs.contains(&url) {
+                    self.tabs.push(url);
+                }
+            }
+            "Page.frameNavigated" if own => {
+                if let Some(frame) = params.frame.filter(|frame| frame.id == tab.target.as_str()) {
+                    self.committed = true;
+                    self.failed = frame.unreachable_url.map(|url| url.0);
+                    self.url = Some(frame.url.0 + &frame.url_fragment.0);
+                }
+            }
+            "Page.navigatedWithinDocument" if own && top => {
+                self.url = params.url.map(|url| url.0);
+                self.loading &= self.committed;
+            }
+            "Page.loadEventFired" if own && self.committed => self.loading = false,
+            // Given up, or never shown: an answer without a document, or a page that stopped it.
+            "Page.frameStoppedLoading" if own && top => self.loading = false,
+            _ => {}
+        }
+    }
+
+    /// Returns how long what is still to come is waited for, counted from the end of the page's turn.
+    fn waits_for(&self, new_tabs: usize) -> Option<Duration> {
+        if self.loading {
+            return Some(LOAD);
+        }
+        (self.tabs.len() > new_tabs).then_some(NEW_TAB)
+    }
+}
+
+impl Aftermath {
+    /// Returns what a model should know, a sentence each.
+    pub(in crate::tools) fn sentences(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        if let Some(chooser) = &self.file_chooser {
+            told.push(chooser.sentence());
+        }
+        for download in &self.downloads {
+            told.push(match download.state.as_str() {
+                "completed" => format!("Downloaded {:?}.", download.file),
+                "canceled" => format!("The download of {:?} was cancelled by the browser.", download.file),
+                _ => format!("The download of {:?} began.", download.file),
+            });
+        }
+        match &self.page {
+            Some(Page { failed: Some(url), .. }) => told.push(format!(
+                "{url} could not be opened and the browser shows its own error page; browser_navigate there says why."
+            )),
+            Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {url}.")),
+            Some(Page { url, .. }) => told.push(format!("The page is now {url} and still loading.")),
+            None => {}
+        }
+        for tab in &self.new_tabs {
+            let NewTab { tab, url } = tab;
+            told.push(format!("It opened tab {tab} ({url}): browser_tabs switches to it."));
+        }
+        told
+    }
+}

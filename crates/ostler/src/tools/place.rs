@@ -1,0 +1,81 @@
+//! Where a tool acts: at an element that the agent names by its ref, or at a place in the viewport.
+
+use std::time::Duration;
+
+use ostler_core::CallError;
+use ostler_core::cdp::text::LossyText;
+use serde::Deserialize;
+
+use super::context::Tab;
+use super::element::Element;
+use super::input::mouse::Point;
+use crate::meta::TaskLayer;
+use crate::meta::value::bad;
+
+/// How long the page may take to say what is there.
+const ASK: Duration = Duration::from_secs(10);
+
+/// What the agent named.
+#[derive(Debug, PartialEq)]
+pub(super) enum Place {
+    /// An element, by its ref.
+    Ref(String),
+    /// A place in the viewport.
+    At(Point),
+}
+
+/// What is there.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Where to act.
+    pub(super) at: Point,
+    /// What a model is told that it was, such as `button "Pay" at (20, 30)`.
+    pub(super) what: String,
+}
+
+impl Place {
+    /// Reads a place from a tool's arguments; `None` if none is named.
+    pub(super) fn read(reference: Option<String>, x: Option<f64>, y: Option<f64>) -> Result<Option<Self>, CallError> {
+        match (reference, x, y) {
+            (None, None, None) => Ok(None),
+            (Some(reference), None, None) => Ok(Some(Self::Ref(reference))),
+            (None, Some(x), Some(y)) => Ok(Some(Self::At(Point { x, y }))),
+            (Some(_), ..) => Err(bad("ref", "cannot stand beside x and y: name an element or a place")),
+            (None, ..) => Err(bad("x", "and y go together: name both")),
+        }
+    }
+}
+
+/// Finds out what is at the place, and refuses one where a click would reach nothing.
+pub(super) async fn find<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place) -> Result<Found, CallError> {
+    match place {
+        Place::Ref(_) => Err(bad("ref", "refs are not there yet; name a place by x and y")),
+        Place::At(point) => at(tab, *point).await,
+    }
+}
+
+/// Returns the element of a ref, for what is not done with the mouse, and what a model is told that it is.
+pub(super) async fn element<T: TaskLayer>(_tab: &Tab<'_, T>, _reference: &str) -> Result<(Element, String), CallError> {
+    Err(bad("ref", "refs are not there yet; name a place by x and y"))
+}
+
+#[derive(Deserialize)]
+struct There {
+    /// What is at the point, in a few words; none outside of the viewport.
+    what: Option<LossyText>,
+    width: f64,
+    height: f64,
+}
+
+async fn at<T: TaskLayer>(tab: &Tab<'_, T>, point: Point) -> Result<Found, CallError> {
+    let Point { x, y } = point;
+    let there: There = tab.evaluate(&format!("({WHAT_IS_AT})({x}, {y})"), ASK).await?;
+    let Some(what) = there.what else {
+        let (width, height) = (there.width, there.height);
+        let why = format!("({x}, {y}) is outside of the viewport, which is {width} x {height}; scroll there first");
+        return Err(bad("x", why));
+    };
+    Ok(Found { at: point, what: format!("{} at ({x}, {y})", what.0) })
+}
+
+const WHAT_IS_AT: &str = include_str!("what_is_at.js");

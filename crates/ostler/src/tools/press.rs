@@ -1,0 +1,32 @@
+//! `browser_press`: presses a key or a chord.
+
+use ostler_core::CallError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input::aftermath::Action;
+use super::input::{keyboard, keys};
+use super::outcome::Outcome;
+use crate::meta::TaskLayer;
+
+/// Presses a key where the focus is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Such as Enter, ArrowDown, a, Shift+Tab or Control+a.
+    key: String,
+}
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let tab = context.tab().await?;
+    let stroke = keys::chord(&args.key, keyboard::platform(context).await?)?;
+    let action = Action::begin(&tab).await?;
+    let done = keyboard::press(&tab, &stroke).await;
+    let aftermath = action.end(done).await?;
+    let mut text = format!("Pressed {}.", args.key);
+    for sentence in aftermath.sentences() {
+        text = format!("{text}\n{sentence}");
+    }
+    Ok(Outcome::new(text, &aftermath))
+}

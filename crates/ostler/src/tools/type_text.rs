@@ -1,0 +1,211 @@
+//! `browser_type`: puts text into a field, as a person does where that is possible.
+//!
+//! Text fields and editable content get real keys, so that whatever framework holds their value sees it change. Fields
+//! whose parts a person picks (dates, colours, lists) are set whole, and the page is told.
+
+use ostler_core::CallError;
+use ostler_core::cdp::text::LossyText;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{Context, Tab};
+use super::element::{self, Element};
+use super::input::aftermath::{Action, Aftermath};
+use super::input::keyboard::{self, platform};
+use super::input::keys::chord;
+use super::outcome::Outcome;
+use super::place;
+use crate::meta::TaskLayer;
+use crate::meta::value::{bad, shown};
+
+/// Types into a field: text, or the option of a list, or the value of a date field.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    text: String,
+    /// From browser_snapshot; default: where the focus is.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    /// Replace what is there.
+    clear: Option<bool>,
+    /// Press Enter at the end.
+    submit: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Data {
+    /// What the field holds now; not told of a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    #[serde(flatten)]
+    aftermath: Aftermath,
+}
+
+/// What is known of a field.
+#[derive(Deserialize)]
+struct Field {
+    kind: Kind,
+    #[serde(rename = "type")]
+    type_: String,
+    secret: bool,
+    /// `disabled` or `read-only`, or empty.
+    locked: String,
+    value: LossyText,
+    tag: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// Takes keys.
+    Text,
+    /// `contenteditable`: takes keys.
+    Editable,
+    /// Takes one of its options.
+    Select,
+    /// Takes a whole value, such as a date.
+    Value,
+    Check,
+    File,
+    Button,
+    None,
+}
+
+const FIELD: &str = include_str!("field.js");
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let tab = context.tab().await?;
+    let named = match &args.reference {
+        Some(reference) => Some(place::element(&tab, reference).await?),
+        None => None,
+    };
+    let (element, what) = match named {
+        Some((element, what)) => (element, what),
+        None => {
+            let focused = element::focused(&tab).await?;
+            let nothing =
+                || bad("ref", "is missing, and no field has the focus: name one by its ref from browser_snapshot");
+            (focused.ok_or_else(nothing)?, "the field with the focus".to_owned())
+        }
+    };
+    let field: Field = element.call(context, FIELD, &["inspect"]).await?;
+    refuse_what_takes_no_text(&field, &what)?;
+    let work = Typing { tab: &tab, element: &element, text: &args.text, clear: args.clear == Some(true) };
+    let action = Action::begin(&tab).await?;
+    let mut done = work.fill(&field).await;
+    if done.is_ok() && args.submit == Some(true) {
+        done = keyboard::press(&tab, &chord("Enter", platform(context).await?)?).await;
+    }
+    let aftermath = action.end(done).await?;
+    // A page that asks, or that has gone on to another one, has no field to be looked at.
+    let after: Option<Field> = element.call(context, FIELD, &["inspect"]).await.ok();
+    let value = after.filter(|after| !after.secret && !field.secret).map(|after| after.value.0);
+    let mut text = format!("Typed into {what}.");
+    let expected = if work.clear { args.text.clone() } else { format!("{}{}", field.value.0, args.text) };
+    if let Some(value) =
+        value.as_deref().filter(|value| takes_keys(field.kind) && value.trim_end() != expected.trim_end())
+    {
+        text = format!("{text} It now holds {:?}.", shown_value(value));
+    }
+    for sentence in aftermath.sentences() {
+        text = format!("{text}\n{sentence}");
+    }
+    Ok(Outcome::new(text, &Data { value, aftermath }))
+}
+
+/// One text on its way into one field.
+struct Typing<'a, T> {
+    tab: &'a Tab<'a, T>,
+    element: &'a Element,
+    text: &'a str,
+    clear: bool,
+}
+
+/// What came of setting a field as a whole.
+#[derive(Deserialize)]
+struct Set {
+    ok: bool,
+    options: Vec<LossyText>,
+}
+
+impl<T: TaskLayer> Typing<'_, T> {
+    async fn fill(&self, field: &Field) -> Result<(), CallError> {
+        match field.kind {
+            Kind::Select => self.choose().await,
+            Kind::Value => self.set(field).await,
+            _ => self.type_keys(field.kind).await,
+        }
+    }
+
+    async fn choose(&self) -> Result<(), CallError> {
+        let set: Set = self.element.call(self.tab.context(), FIELD, &["choose", self.text]).await?;
+        if set.ok {
+            return Ok(());
+        }
+        let options: Vec<_> = set.options.iter().map(|option| format!("{:?}", option.0)).collect();
+        Err(bad("text", format!("the list has no option {:?}; it has {}", shown(self.text), options.join(", "))))
+    }
+
+    async fn set(&self, field: &Field) -> Result<(), CallError> {
+        let set: Set = self.element.call(self.tab.context(), FIELD, &["set", self.text]).await?;
+        if set.ok {
+            return Ok(());
+        }
+        let form = match field.type_.as_str() {
+            "date" => "a date such as 2030-12-31",
+            "time" => "a time such as 23:59",
+            "month" => "a month such as 2030-12",
+            "week" => "a week such as 2030-W52",
+            "datetime-local" => "a date and time such as 2030-12-31T23:59",
+            "color" => "a colour such as #ff8800",
+            _ => "a number within its limits",
+        };
+        Err(bad("text", format!("{:?} is not what this {} field takes: {form}", shown(self.text), field.type_)))
+    }
+
+    async fn type_keys(&self, kind: Kind) -> Result<(), CallError> {
+        let (context, element) = (self.tab.context(), self.element);
+        if self.clear {
+            let _: bool = element.call(context, FIELD, &["select"]).await?;
+            if kind == Kind::Editable {
+                // An editor has a selection of its own, which only its own shortcut surely sets.
+                keyboard::press(self.tab, &chord("ControlOrMeta+a", platform(context).await?)?).await?;
+            }
+            if self.text.is_empty() || kind == Kind::Editable {
+                keyboard::press(self.tab, &chord("Backspace", platform(context).await?)?).await?;
+            }
+        } else {
+            let at_the_end: bool = element.call(context, FIELD, &["append"]).await?;
+            if !at_the_end {
+                keyboard::press(self.tab, &chord("ArrowRight", platform(context).await?)?).await?;
+            }
+        }
+        keyboard::type_text(self.tab, self.text).await
+    }
+}
+
+fn takes_keys(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Editable)
+}
+
+fn refuse_what_takes_no_text(field: &Field, what: &str) -> Result<(), CallError> {
+    let why = match field.kind {
+        _ if field.locked == "disabled" => format!("{what} is disabled: something else has to happen first"),
+        Kind::Text if field.locked == "read-only" => {
+            format!("{what} is read-only: click it, it may open something to choose from")
+        }
+        Kind::Check => format!("{what} is a {}: use browser_click", field.type_),
+        Kind::Button => format!("{what} is a button: use browser_click"),
+        Kind::File => format!("{what} takes files: use browser_click with files=[path]"),
+        // The focus is in a frame of another process: the keys get there, only it cannot be looked at from here.
+        Kind::None if matches!(field.tag.as_str(), "iframe" | "frame") => return Ok(()),
+        Kind::None => format!("{what} is <{}> and takes no text: name a field", field.tag),
+        Kind::Text | Kind::Editable | Kind::Select | Kind::Value => return Ok(()),
+    };
+    Err(bad("ref", why))
+}
+
+/// Returns as much of a value as a model needs to see.
+fn shown_value(value: &str) -> &str {
+    value.char_indices().nth(200).map_or(value, |(end, _)| &value[..end])
+}

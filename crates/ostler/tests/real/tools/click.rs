@@ -1,0 +1,162 @@
+//! `browser_click` at a place: what it hits, and what it leads to.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::super::sandbox::wait_until;
+use super::super::world::World;
+use super::text;
+
+/// A page with one large button that runs a script.
+fn button(script: &str) -> String {
+    format!(
+        "<link rel=icon href='data:,'><body style='margin:0'>\
+         <button style='width:200px;height:100px' onclick=\"{script}\">Go on</button>"
+    )
+}
+
+fn at(x: u32, y: u32) -> Value {
+    json!({"x": x, "y": y})
+}
+
+#[test]
+fn a_click_tells_what_it_hit_and_reaches_shadow_roots() {
+    let mut world = World::with(&[(
+        "/",
+        "<body style='margin:0'><div id=host></div><script>
+         host.attachShadow({mode: 'closed'}).innerHTML = `<button style='width:200px;height:100px'>in</button>`;
+         window.got = []; addEventListener('click', e => got.push(e.detail, e.shiftKey, e.isTrusted));</script>",
+    )]);
+    world.go("/");
+    let clicked = world.tool("browser_click", json!({"x": 50, "y": 50, "clicks": 2, "modifiers": ["Shift"]}));
+    assert_eq!(text(&clicked), "Clicked <div> at (50, 50).");
+    assert_eq!(world.line.js("got"), json!([1, true, true, 2, true, true]));
+    let outside = world.try_tool("browser_click", at(9000, 1));
+    assert!(outside["error"].as_str().unwrap().contains("outside of the viewport, which is"), "{outside}");
+    let half = world.try_tool("browser_click", json!({"x": 1}));
+    assert_eq!(half["error"], "`x`: and y go together: name both");
+    let right = world.line.js("addEventListener('contextmenu', () => { window.menu = true }); 1");
+    assert_eq!(right, 1);
+    world.tool("browser_click", json!({"x": 50, "y": 50, "button": "right"}));
+    assert_eq!(world.line.js("menu"), true);
+}
+
+#[test]
+fn a_confirm_behind_a_button_ends_the_click_at_once_and_stands_in_its_result() {
+    let mut world = World::with(&[("/", &button("document.title = confirm('Sure?')"))]);
+    world.go("/");
+    let began = Instant::now();
+    let clicked = world.tool("browser_click", at(50, 50));
+    // Far less than any time-out that a hanging call would have run into.
+    assert!(began.elapsed().as_secs() < 2, "{:?}", began.elapsed());
+    assert_eq!(clicked["data"]["pending_dialogs"][0]["message"], "Sure?");
+    assert!(text(&clicked).starts_with("Clicked <button> \"Go on\" at (50, 50).\nA confirm dialog (d-1"), "{clicked}");
+
+    let again = world.try_tool("browser_click", at(50, 50));
+    assert_eq!([&again["error_code"], &again["dialog"]["id"]], ["dialog_open", "d-1"], "a second one is not swallowed");
+    let tabs = world.tool("browser_tabs", json!({"action": "list"}));
+    assert_eq!(tabs["data"]["tabs"][0]["state"], "dialog");
+
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    assert_eq!(world.line.js("document.title"), "true");
+    assert_eq!(text(&world.tool("browser_click", at(300, 300))), "Clicked <body> \"Go on\" at (300, 300).");
+}
+
+#[test]
+fn a_dialog_in_a_frame_of_another_process_and_in_a_popup_are_told_the_same() {
+    let mut world = World::with(&[
+        (
+            "/",
+            "<link rel=icon href='data:,'><body style='margin:0'>\
+             <iframe style='border:0;width:300px;height:200px' src='{there}/in'></iframe>",
+        ),
+        ("/in", &button("document.title = confirm('in a frame')")),
+        ("/opener", &button("window.open('/popup')")),
+        ("/popup", "<script>setTimeout(() => confirm('in a popup'))</script>"),
+    ]);
+    world.go("/");
+    let state = world.wait_for_state("the frame is attached", |state| {
+        state["frame_tree"]["children"][0]["url"].as_str().is_some_and(|url| url.ends_with("/in"))
+    });
+    let frame = state["frame_tree"]["children"][0]["frame_id"].clone();
+    let mut clicked = Value::Null;
+    // Until the browser has drawn the frame a click goes past it, to nobody.
+    wait_until("the click lands in the frame", || {
+        clicked = world.tool("browser_click", at(50, 50));
+        clicked["data"]["pending_dialogs"].is_array()
+    });
+    assert_eq!(clicked["data"]["pending_dialogs"][0]["frame_id"], frame);
+    world.tool("browser_dialog", json!({"action": "dismiss"}));
+
+    world.tool("browser_navigate", json!({"url": world.site.here("/opener")}));
+    let opened = world.tool("browser_click", at(50, 50));
+    assert_eq!(opened["data"]["new_tabs"][0]["tab"], "t2", "{opened}");
+    assert!(text(&opened).contains("It opened tab t2 (http"), "{opened}");
+    world.wait_for_dialogs(1);
+    let tabs = world.tool("browser_tabs", json!({"action": "list"}));
+    assert_eq!([&tabs["data"]["tabs"][0]["state"], &tabs["data"]["tabs"][1]["state"]], ["ready", "dialog"], "{tabs}");
+    assert_eq!(tabs["data"]["pending_dialogs"][0]["message"], "in a popup");
+    assert_eq!(text(&world.tool("browser_dialog", json!({"action": "accept"}))), "Accepted the confirm d-2.");
+}
+
+#[test]
+fn a_click_that_leads_to_another_page_returns_when_that_is_there() {
+    let mut world = World::with(&[
+        ("/", &button("location = '/next'")),
+        (
+            "/next",
+            "<link rel=icon href='data:,'><title>next</title><script>onload = () => { window.loaded = 1 }</script>",
+        ),
+        ("/hash", &button("location.hash = 'part'")),
+        ("/gone", &button("location = 'http://127.0.0.1:9/'")),
+    ]);
+    world.go("/");
+    let clicked = world.tool("browser_click", at(50, 50));
+    let next = world.site.here("/next");
+    assert_eq!(clicked["data"]["page"], json!({"url": next, "loaded": true}), "{clicked}");
+    assert_eq!(world.line.js("loaded"), 1);
+    assert!(text(&clicked).ends_with(&format!("\nThe page is now {next}.")), "{clicked}");
+
+    world.go("/hash");
+    let within = world.tool("browser_click", at(50, 50));
+    assert_eq!(within["data"]["page"]["url"], world.site.here("/hash#part"), "{within}");
+    world.go("/gone");
+    let gone = world.tool("browser_click", at(50, 50));
+    assert!(text(&gone).contains("http://127.0.0.1:9/ could not be opened"), "{gone}");
+}
+
+#[test]
+fn a_file_chooser_is_reported_and_answered_with_files() {
+    let mut world = World::with(&[
+        ("/", "<link rel=icon href='data:,'><body style='margin:0'><input type=file style='width:200px;height:100px'>"),
+        ("/frame", "<body style='margin:0'><iframe style='border:0;width:300px;height:200px' src='{there}/'></iframe>"),
+    ]);
+    world.go("/");
+    let asked = world.tool("browser_click", at(50, 50));
+    assert_eq!(asked["data"]["file_chooser"]["multiple"], false, "{asked}");
+    assert!(text(&asked).contains("The page asks for a file"), "{asked}");
+    let missing = world.try_tool("browser_click", json!({"x": 50, "y": 50, "files": ["/no/such/file"]}));
+    assert_eq!(missing["error"], "`files`: there is no file \"/no/such/file\"; check the path");
+    let path = world.sandbox.path("upload.txt");
+    std::fs::write(&path, "hello").unwrap();
+    let given = world.tool("browser_click", json!({"x": 50, "y": 50, "files": [path]}));
+    assert!(text(&given).ends_with("The page got the file."), "{given}");
+    assert_eq!(world.line.js("document.querySelector('input').files[0].text()"), "hello");
+    let two = world.try_tool("browser_click", json!({"x": 50, "y": 50, "files": [path, path]}));
+    assert!(two["error"].as_str().unwrap().contains("one file here"), "{two}");
+    let nothing = world.try_tool("browser_click", json!({"x": 50, "y": 300, "files": [path]}));
+    assert!(nothing["error"].as_str().unwrap().contains("opened no file chooser"), "{nothing}");
+}
+
+#[test]
+fn a_download_is_told_of() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><body style='margin:0'>\
+         <a download=note.txt href='data:text/plain,x'><div style='width:200px;height:100px'>get</div></a>",
+    )]);
+    world.go("/");
+    let clicked = world.tool("browser_click", at(50, 50));
+    assert_eq!(clicked["data"]["downloads"][0]["file"], "note.txt", "{clicked}");
+}

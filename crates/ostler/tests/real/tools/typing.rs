@@ -1,0 +1,153 @@
+//! `browser_type`, `browser_press` and `browser_scroll`.
+
+use serde_json::{Value, json};
+
+use super::super::world::World;
+use super::text;
+
+/// Focuses a field, so that the next text goes into it.
+#[track_caller]
+fn focus(world: &mut World, selector: &str) {
+    let focused = world.line.js(&format!("document.querySelector('{selector}').focus(), true"));
+    assert_eq!(focused, true);
+}
+
+#[track_caller]
+fn type_into(world: &mut World, selector: &str, args: Value) -> Value {
+    focus(world, selector);
+    world.tool("browser_type", args)
+}
+
+#[test]
+fn text_goes_into_every_kind_of_field() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><input id=name value=old><input id=mail type=email value='a@'><textarea></textarea>
+         <input id=secret type=password><div id=rich contenteditable>old</div><input id=day type=date>
+         <select><option value=1>One<option value=2>Two<option disabled>Three</select><input id=off readonly>
+         <input id=box type=checkbox><script>
+         window.heard = []; for (const t of ['input', 'change']) addEventListener(t, e => e.target.matches('#day, select') && heard.push(t + ':' + e.target.localName), true);
+         </script>",
+    )]);
+    world.go("/");
+    let named = type_into(&mut world, "#name", json!({"text": " and new"}));
+    assert_eq!([&named["text"], &named["data"]["value"]], ["Typed into the field with the focus.", "old and new"]);
+    let replaced = type_into(&mut world, "#name", json!({"text": "Zoë 中 \u{1f600}", "clear": true}));
+    assert_eq!(replaced["data"]["value"], "Zoë 中 \u{1f600}");
+    assert_eq!(type_into(&mut world, "#name", json!({"text": "", "clear": true}))["data"]["value"], "");
+    assert_eq!(type_into(&mut world, "#mail", json!({"text": "b.c"}))["data"]["value"], "a@b.c");
+    assert_eq!(type_into(&mut world, "textarea", json!({"text": "one\ntwo"}))["data"]["value"], "one\ntwo");
+    let rich = type_into(&mut world, "#rich", json!({"text": "bold", "clear": true}));
+    assert_eq!(rich["data"]["value"], "bold");
+    let secret = type_into(&mut world, "#secret", json!({"text": "hush"}));
+    assert_eq!([&secret["data"]["value"], &world.line.js("secret.value")], [&Value::Null, &json!("hush")]);
+    assert!(!secret.to_string().contains("hush"), "a password is not told back");
+
+    world.line.js("heard = [], 1");
+    assert_eq!(type_into(&mut world, "#day", json!({"text": "2030-12-31"}))["data"]["value"], "2030-12-31");
+    assert_eq!(type_into(&mut world, "select", json!({"text": "two"}))["data"]["value"], "2");
+    assert_eq!(world.line.js("heard"), json!(["input:input", "change:input", "input:select", "change:select"]));
+
+    for (selector, given, told) in [
+        ("#day", "tomorrow", "a date such as 2030-12-31"),
+        ("select", "Four", "it has \"One\", \"Two\""),
+        ("#off", "x", "read-only"),
+        ("#box", "x", "use browser_click"),
+    ] {
+        focus(&mut world, selector);
+        let refused = world.try_tool("browser_type", json!({"text": given}));
+        assert!(refused["error"].as_str().unwrap().contains(told), "{refused}");
+    }
+    world.line.js("document.activeElement.blur(), 1");
+    let nowhere = world.try_tool("browser_type", json!({"text": "x"}));
+    assert!(nowhere["error"].as_str().unwrap().contains("no field has the focus"), "{nowhere}");
+}
+
+#[test]
+fn a_controlled_field_keeps_what_was_typed_and_what_it_made_of_it_is_told() {
+    // What React does: the value of the element is tracked, and every change that the page did not hear is undone.
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><input id=c><script>
+         let state = ''; const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+         Object.defineProperty(c, 'value', {get() { return own.get.call(this) }, set(v) { state = v; own.set.call(this, v) }});
+         c.addEventListener('input', () => { const now = own.get.call(c); if (now !== state) state = now.toUpperCase(); own.set.call(c, state) });
+         </script>",
+    )]);
+    world.go("/");
+    let typed = type_into(&mut world, "#c", json!({"text": "abc"}));
+    assert_eq!(text(&typed), "Typed into the field with the focus. It now holds \"ABC\".");
+    assert_eq!(world.line.js("state"), "ABC");
+}
+
+#[test]
+fn one_box_per_digit_gets_a_key_per_digit_and_submit_presses_enter() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><form action=/done><input name=a maxlength=1><input name=b maxlength=1><button>Go</button></form><script>
+         document.querySelector('form').addEventListener('input', e => e.target.nextElementSibling?.focus())</script>",
+    ), ("/done", "<link rel=icon href='data:,'><title>done</title>")]);
+    world.go("/");
+    let sent = type_into(&mut world, "input", json!({"text": "12", "submit": true}));
+    assert_eq!(sent["data"]["page"]["url"], world.site.here("/done?a=1&b=2"), "{sent}");
+}
+
+#[test]
+fn keys_and_chords_do_what_they_do_for_a_person() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><input id=a value='one two'><input id=b><script>
+         window.keys = []; addEventListener('keydown', e => keys.push(e.key + (e.ctrlKey ? '^' : '')))</script>",
+    )]);
+    world.go("/");
+    focus(&mut world, "#a");
+    for key in ["Control+a", "X", "Tab", "Escape"] {
+        assert_eq!(text(&world.tool("browser_press", json!({"key": key}))), format!("Pressed {key}."));
+    }
+    assert_eq!(world.line.js("keys"), json!(["a^", "X", "Tab", "Escape"]));
+    assert_eq!(world.line.js("a.value + document.activeElement.id"), "Xb");
+    let wrong = world.try_tool("browser_press", json!({"key": "Retrun"}));
+    assert!(wrong["error"].as_str().unwrap().contains("there is no key \"Retrun\""), "{wrong}");
+}
+
+#[test]
+fn a_key_that_makes_the_page_ask_tells_of_the_dialog() {
+    let mut world =
+        World::with(&[("/", "<link rel=icon href='data:,'><script>onkeydown = () => alert('typed')</script>")]);
+    world.go("/");
+    let pressed = world.tool("browser_press", json!({"key": "a"}));
+    assert_eq!(pressed["data"]["pending_dialogs"][0]["message"], "typed", "{pressed}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+}
+
+#[test]
+fn scrolling_tells_how_far_it_went_and_what_is_left() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><body style='margin:0'><div style='height:5000px'>long</div>",
+    )]);
+    world.go("/");
+    let down = world.tool("browser_scroll", json!({"dy": 700}));
+    assert_eq!([&down["data"]["moved_y"], &down["data"]["above"]], [700, 700], "{down}");
+    assert_eq!(world.line.js("scrollY"), 700);
+    let up = world.tool("browser_scroll", json!({"dy": -9000}));
+    assert_eq!([&up["data"]["moved_y"], &up["data"]["above"]], [-700, 0], "{up}");
+    let end = world.tool("browser_scroll", json!({"dy": -10}));
+    assert!(text(&end).contains("nothing that can be seen from here scrolled"), "{end}");
+    let wrong = world.try_tool("browser_scroll", json!({"dy": 0}));
+    assert_eq!(wrong["error_code"], "bad_request");
+}
+
+#[test]
+fn a_hidden_tab_takes_clicks_keys_and_the_wheel() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><body style='margin:0'><input style='width:200px;height:100px'><div style='height:5000px'>",
+    )]);
+    world.go("/");
+    let opened = world.line.cdp("Target.createTarget", json!({"url": "about:blank"}));
+    world.line.cdp("Target.activateTarget", json!({"targetId": opened["targetId"]}));
+    world.tool("browser_click", json!({"x": 50, "y": 50}));
+    assert_eq!(world.tool("browser_type", json!({"text": "hidden"}))["data"]["value"], "hidden");
+    assert_eq!(world.tool("browser_scroll", json!({"dy": 300}))["data"]["moved_y"], 300);
+}
