@@ -79,6 +79,7 @@ impl Environment {
                 config_home: variable("XDG_CONFIG_HOME").map(PathBuf::from),
                 search_path: variable("PATH").unwrap_or_default(),
                 temp: env::temp_dir(),
+                host: host_name(),
             },
             python: variable("OSTLER_PYTHON"),
             browser_id: variable("BU_BROWSER_ID"),
@@ -287,6 +288,11 @@ impl NamedBrowser {
             Self::WebSocket(given) | Self::Http(given) => given,
         }
     }
+}
+
+/// Returns the machine's name, where the system gives it away as a file.
+fn host_name() -> Option<String> {
+    Some(std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?.trim().to_owned())
 }
 
 /// Returns the value as text.

@@ -105,8 +105,8 @@ fn dialog_answers_and_lists() {
 #[test]
 fn connect_says_which_browser() {
     let reply =
-        r#"{"ok":true,"task":{"task":"default","browser_kind":"cdp","active":true,"tabs":1,"pending_dialogs":0}}"#;
-    let printed = "task default has a cdp browser, 1 tab";
+        r#"{"ok":true,"task":{"task":"default","browser_kind":"cdp","browser":"ws://h","active":true,"tabs":1}}"#;
+    let printed = "task default has a cdp browser, 1 tab: ws://h";
     assert_exchange(&["connect"], r#"{"meta":"connect"}"#, reply, printed);
     let sent = r#"{"meta":"connect","cdp_url":"ws://h/x","dialog_policy":"auto_accept","dialog_timeout_s":5.0}"#;
     assert_exchange(&["connect", "ws://h/x", "--policy", "auto_accept", "--dialog-timeout", "5"], sent, reply, printed);
@@ -116,13 +116,16 @@ fn connect_says_which_browser() {
         reply,
         printed,
     );
+    assert_exchange(&["connect", "--browser", "edge"], r#"{"meta":"connect","browser":"edge"}"#, reply, printed);
+    let sent = r#"{"meta":"connect","profile":"/home/ada/data"}"#;
+    assert_exchange(&["connect", "--profile", "/home/ada/data"], sent, reply, printed);
 }
 
 #[test]
 fn connect_without_a_url_means_the_browser_of_this_commands_environment() {
     let sandbox = Sandbox::new();
     let reply =
-        r#"{"ok":true,"task":{"task":"default","browser_kind":"cdp","active":true,"tabs":2,"pending_dialogs":0}}"#;
+        r#"{"ok":true,"task":{"task":"default","browser_kind":"cdp","browser":"ws://h","active":true,"tabs":2}}"#;
     let daemon = FakeDaemon::start(&sandbox, move |_| reply.to_owned());
     let ran = Ran::of(sandbox.ostler(&["connect"]).env("BU_CDP_WS", "ws://mine/"));
     ran.assert_done();

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
 
 use super::clock::Clock;
-use super::dial::{DialFailure, dial};
+use super::dial::{DialFailure, Prompt, dial};
 use super::handle::{Shared, Status, TaskFeed};
 use super::websocket::Socket;
 use crate::endpoint::{BrowserKind, Endpoint, Machine, Owned, Source};
@@ -27,6 +27,8 @@ const BATCH: usize = 128;
 /// The wait before the second attempt to dial; it doubles up to [`MAX_BACK_OFF`].
 const FIRST_BACK_OFF: Duration = Duration::from_millis(100);
 const MAX_BACK_OFF: Duration = Duration::from_secs(10);
+/// When it is worth asking again while a person is asked for consent.
+const CONSENT_POLL: Duration = Duration::from_secs(2);
 /// How long letting go may take.
 const LEAVE: Duration = Duration::from_secs(2);
 
@@ -66,6 +68,8 @@ pub(super) async fn run(
         left: None,
         needed: false,
         named: false,
+        widen: false,
+        asking: false,
         ever_connected: false,
     };
     driver.live().await;
@@ -98,6 +102,10 @@ struct Driver {
     needed: bool,
     /// Somebody asked for this very browser.
     named: bool,
+    /// If the browser that was discovered is not there any more, another one will do.
+    widen: bool,
+    /// The person at the browser is asked for consent now.
+    asking: bool,
     ever_connected: bool,
 }
 
@@ -129,7 +137,7 @@ impl Driver {
             if self.idle(pause).await.is_break() {
                 return;
             }
-            let mut expired = false;
+            let mut only_named = false;
             let (why, may_pass) = match self.dial().await {
                 Ok(Some((socket, endpoint))) => {
                     back_off = FIRST_BACK_OFF;
@@ -145,8 +153,13 @@ impl Driver {
                 }
                 Ok(None) => return,
                 Err(failure) => {
+                    if failure.turned_down {
+                        // Whoever asked meanwhile was told of the prompt, and has not seen this answer to it.
+                        (self.needed, self.named) = (false, false);
+                    }
                     // A key that was good and is not any more: whoever sends it again and again is locked out.
-                    expired = failure.key_refused && self.ever_connected;
+                    let expired = failure.key_refused && self.ever_connected;
+                    only_named = expired || failure.turned_down;
                     (failure.why(), failure.may_pass)
                 }
             };
@@ -155,7 +168,7 @@ impl Driver {
             // What only a person can change is not tried again before somebody asks for it.
             pause = match may_pass {
                 true => Pause::For(back_off),
-                false if expired || self.owned.is_some() || self.source.is_cloud() => Pause::UntilNamed,
+                false if only_named || self.owned.is_some() || self.source.is_cloud() => Pause::UntilNamed,
                 false => Pause::UntilNeeded,
             };
             back_off = (back_off * 2).min(MAX_BACK_OFF);
@@ -200,6 +213,7 @@ impl Driver {
             }
             self.carry_out();
         }
+        self.widen = self.named;
         (self.needed, self.named) = (false, false);
         if !self.ever_connected {
             // The first time, calls wait for how it ends; after a loss they fail at once (contract: `browser_gone`).
@@ -214,25 +228,31 @@ impl Driver {
         if !self.ever_connected {
             self.set_status("being looked for".to_owned());
         }
-        let source = match &self.owned {
-            // A cloud browser outlives a lost connection: only a new order costs money again.
-            Some(Owned::Cloud(lease)) if !lease.is_spent() => Source::CloudRunning(lease.facts.clone()),
-            _ => self.source.clone(),
-        };
-        let before = if source.is_running() { None } else { self.owned.take() };
+        let sources = self.sources();
+        let before = if sources.iter().any(Source::is_running) { None } else { self.owned.take() };
         let (machine, shared) = (Arc::clone(&self.machine), Arc::clone(&self.shared));
+        let (asks, mut asked) = mpsc::unbounded_channel();
         let attempt = async move {
             if let Some(before) = before {
                 // The one that we had is gone or does not answer: another one takes its place.
                 before.stop().await;
             }
-            dial(&source, &machine, &shared).await
+            dial(&sources, &machine, &shared, &asks).await
         };
         let mut attempt = std::pin::pin!(attempt);
         loop {
             let wake = self.until_timer().unwrap_or(Duration::from_secs(3600));
             tokio::select! {
-                outcome = &mut attempt => return outcome.map(Some).map_err(|failure| self.judge(failure)),
+                outcome = &mut attempt => {
+                    self.asking = false;
+                    return outcome.map(Some).map_err(|failure| self.judge(failure));
+                }
+                Some(Prompt { why, found }) = asked.recv() => {
+                    // A person may take minutes: everybody is told at once, and the handshake stays open.
+                    self.asking = true;
+                    self.shared.say_that_it_asks(why.clone(), found);
+                    self.gone(why, CONSENT_POLL);
+                }
                 command = self.inbox.recv() => {
                     if self.on_command(command) {
                         return Ok(None);
@@ -255,6 +275,23 @@ impl Driver {
         }
     }
 
+    /// Returns where to look, in this order. A browser that was discovered is looked for where it was found: no task
+    /// is moved to another one that happens to run, unless somebody asks for a browser by name.
+    fn sources(&self) -> Vec<Source> {
+        if let Some(Owned::Cloud(lease)) = &self.owned
+            && !lease.is_spent()
+        {
+            // A cloud browser outlives a lost connection: only a new order costs money again.
+            return vec![Source::CloudRunning(lease.facts.clone())];
+        }
+        let found = self.shared.status.load().found.as_ref().map(|found| Source::Discover(found.again()));
+        match found {
+            Some(found) if self.widen => vec![found, self.source.clone()],
+            Some(found) => vec![found],
+            None => vec![self.source.clone()],
+        }
+    }
+
     /// Holds the connection until it is lost or not needed any more.
     async fn hold(&mut self, mut socket: Socket, endpoint: Endpoint) -> Over {
         tracing::info!(profile = ?endpoint.profile, "connected to {} ({})", endpoint.url.label(), endpoint.found_by);
@@ -268,8 +305,9 @@ impl Driver {
             (Scope::Guest, "only the tasks' own tabs are touched")
         };
         let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
-        self.shared.status.store(Arc::new(Status { kind: endpoint.kind, text, cloud: endpoint.cloud }));
-        self.apply(Input::Connected { browser_id: browser_id(endpoint.url.expose()), scope });
+        let Endpoint { url, kind, found, cloud, .. } = endpoint;
+        self.shared.status.store(Arc::new(Status { kind, text, cloud, found, asking: false }));
+        self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;
@@ -380,12 +418,14 @@ impl Driver {
             }
             Some(Command::Dial) => {
                 (self.needed, self.named) = (true, true);
-                // Whoever named it waits for how the dialling ends, also after a loss.
-                self.apply(Input::Dialling);
+                if !self.asking {
+                    // Whoever named it waits for how the dialling ends, also after a loss.
+                    self.apply(Input::Dialling);
+                }
             }
             Some(Command::Ask { waiter, input, reply }) => {
                 self.needed = true;
-                if !self.ever_connected {
+                if !self.ever_connected && !self.asking {
                     self.apply(Input::Dialling);
                 }
                 self.waiting.insert(waiter, reply);

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::driver::{self, Command};
 use crate::endpoint::cloud::CloudFacts;
-use crate::endpoint::{BrowserKind, Machine, Source};
+use crate::endpoint::{BrowserKind, Found, Machine, Source};
 
 /// What clients read of one task: its view and its events. It outlives the browser that it shows.
 #[derive(Debug)]
@@ -75,6 +75,10 @@ pub(crate) struct Status {
     pub(crate) text: String,
     /// What is known of it beyond that, if it is a cloud browser that was reached.
     pub(crate) cloud: Option<CloudFacts>,
+    /// What it is, once a running browser was discovered.
+    pub(crate) found: Option<Found>,
+    /// Whether the person in front of it is asked for consent now.
+    pub(crate) asking: bool,
 }
 
 /// What the handles and the driver share.
@@ -86,8 +90,12 @@ pub(super) struct Shared {
 impl Shared {
     /// Changes the status's sentence.
     pub(super) fn say(&self, text: String) {
-        let before = self.status.load_full();
-        self.status.store(Arc::new(Status { text, ..(*before).clone() }));
+        self.status.store(Arc::new(Status { text, asking: false, ..self.status.load().as_ref().clone() }));
+    }
+
+    /// Says that a prompt is open, and in which browser: nobody is to raise another one there.
+    pub(super) fn say_that_it_asks(&self, text: String, found: Option<Found>) {
+        self.status.store(Arc::new(Status { text, found, asking: true, ..self.status.load().as_ref().clone() }));
     }
 }
 
@@ -103,11 +111,11 @@ impl Handle {
     /// Starts a driver for the browser that `source` describes. It dials when it is first needed.
     pub(crate) fn start(source: Source, machine: Arc<Machine>) -> Self {
         let kind = match source {
-            Source::Discover | Source::Launch(_) => BrowserKind::Local,
+            Source::Discover(_) | Source::Launch(_) => BrowserKind::Local,
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
             Source::Cloud(_) | Source::CloudRunning(_) => BrowserKind::Cloud,
         };
-        let status = Status { kind, text: "not looked for yet".to_owned(), cloud: None };
+        let status = Status { kind, text: "not looked for yet".to_owned(), cloud: None, found: None, asking: false };
         let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status) });
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));

@@ -20,6 +20,8 @@ pub(super) enum DialError {
     NotFound,
     /// The person at the browser has not allowed remote debugging, or the key is wrong, or its time is over.
     Refused(u16),
+    /// The person at the browser was asked, and did not say yes.
+    TurnedDown(String),
     /// Anything else.
     Failed(String),
 }
@@ -29,6 +31,7 @@ impl std::fmt::Display for DialError {
         match self {
             Self::NotFound => f.write_str("is not the address of a browser that runs now (404)"),
             Self::Refused(status) => write!(f, "refused the connection ({status})"),
+            Self::TurnedDown(how) => f.write_str(how),
             Self::Failed(why) => write!(f, "could not be reached: {why}"),
         }
     }
@@ -44,6 +47,7 @@ impl DialError {
                 "allow remote debugging in the browser, or check the key in the URL: one that has expired needs a fresh \
                  URL, given with `ostler connect -`",
             ),
+            Self::TurnedDown(_) => Some("run `ostler connect` to have it asked again"),
             Self::Failed(_) => None,
         }
     }

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
 use crate::endpoint::cloud::{self, CloudError, CloudFacts, CloudLease, leftovers};
-use crate::endpoint::{Given, Source};
+use crate::endpoint::{Given, Source, Wanted};
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -70,7 +70,7 @@ fn source(settings: &Settings, adopted: Option<&CloudLease>) -> Source {
         }),
         (None, Some(NamedBrowser::WebSocket(given))) => Source::WebSocket(given.clone()),
         (None, Some(NamedBrowser::Http(given))) => Source::Http(given.clone()),
-        (None, None) => Source::Discover,
+        (None, None) => Source::Discover(Wanted::Any),
     }
 }
 

@@ -2,21 +2,22 @@
 //!
 //! The note outlives a browser that crashed, so it is a claim to be checked, never a fact.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
-use super::{Machine, profiles};
+use super::Machine;
+use super::profiles::{self, Profile};
 
 /// Two short lines; whatever is longer is no note of a browser's.
 const MAX_LENGTH: u64 = 512;
 
 /// What one profile folder claims.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Recorded {
-    pub(super) browser: &'static str,
-    pub(super) profile: PathBuf,
+    pub(super) profile: Profile,
     pub(super) port: u16,
     /// `/devtools/browser/<uuid>`
     pub(super) path: String,
@@ -25,11 +26,19 @@ pub(super) struct Recorded {
 
 /// Returns what the known profile folders claim, the newest claim first.
 pub(super) fn recorded(machine: &Machine) -> Vec<Recorded> {
-    let mut found: Vec<_> = profiles::known(machine)
+    of_profiles(profiles::known(machine))
+}
+
+/// Returns what these profile folders claim, the newest claim first. A folder that two of them lead to counts once.
+pub(super) fn of_profiles(profiles: impl IntoIterator<Item = Profile>) -> Vec<Recorded> {
+    let mut folders = HashSet::new();
+    let mut found: Vec<_> = profiles
+        .into_iter()
         .filter_map(|profile| {
             let (note, written) = read(&profile.folder)?;
             let (port, path) = parse(&note)?;
-            Some(Recorded { browser: profile.browser, profile: profile.folder, port, path, written })
+            let folder = profile.folder.canonicalize().ok()?;
+            folders.insert(folder).then_some(Recorded { profile, port, path, written })
         })
         .collect();
     found.sort_by_key(|recorded| std::cmp::Reverse(recorded.written));
@@ -60,12 +69,13 @@ fn parse(note: &str) -> Option<(u16, String)> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::path::PathBuf;
     use std::time::Duration;
 
     use super::*;
 
     pub(in crate::endpoint) fn machine(home: &Path) -> Machine {
-        Machine { home: home.to_owned(), config_home: None, search_path: "".into(), temp: home.to_owned() }
+        Machine { home: home.to_owned(), config_home: None, search_path: "".into(), temp: home.to_owned(), host: None }
     }
 
     /// Writes a note into a profile folder below `home` and returns the folder.

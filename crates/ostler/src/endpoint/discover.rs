@@ -1,170 +1,258 @@
 //! Looks for a browser that already runs on this machine with remote debugging on.
+//!
+//! ```text
+//!  notes in known profiles ─┐
+//!                           ├─▶ ask every port, all at once ─▶ those that live, in order ─▶ the first that is wanted
+//!  the usual ports ─────────┘                                            └─ none ─▶ why not
+//! ```
+//!
+//! The order: profiles with a note, the newest note first, then the usual ports. Asking a port never raises a prompt.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use futures_util::future::join_all;
 
 use super::address::Address;
 use super::devtools_port::{self, Recorded};
 use super::error::EndpointError;
+use super::profiles::{self, Profile};
 use super::version_page::{Limits, VersionPage};
-use super::{BrowserKind, Endpoint, Machine};
+use super::wanted::{Wanted, same_folder};
+use super::{BrowserKind, Endpoint, Found, Machine, running};
 use crate::secret::SecretUrl;
 
 /// Where people start Chrome with debugging on. A fixed port leaves no note in the profile, so it has to be tried.
 const USUAL_PORTS: [u16; 2] = [9222, 9223];
 
-/// Finds a running browser: what profile folders record, the newest first, then the usual ports.
-pub(super) async fn discover(machine: &Machine) -> Result<Endpoint, EndpointError> {
-    discover_on(machine, &USUAL_PORTS, Limits::default()).await
+/// Finds a running browser. One at an address among `nobodys` turned out to be none.
+pub(super) async fn discover(
+    wanted: &Wanted,
+    machine: &Machine,
+    nobodys: &[SecretUrl],
+) -> Result<Endpoint, EndpointError> {
+    Search { wanted, machine, ports: &USUAL_PORTS, nobodys, limits: Limits::default() }.run().await
 }
 
-async fn discover_on(machine: &Machine, ports: &[u16], limits: Limits) -> Result<Endpoint, EndpointError> {
-    let mut stale = Vec::new();
-    let mut consent = None;
+/// One look around.
+struct Search<'a> {
+    wanted: &'a Wanted,
+    machine: &'a Machine,
+    ports: &'a [u16],
+    nobodys: &'a [SecretUrl],
+    limits: Limits,
+}
 
-    for recorded in devtools_port::recorded(machine) {
-        match VersionPage::fetch(&Address::local(recorded.port), limits).await {
-            Ok(VersionPage::Browser { path }) => return Ok(from_profile(recorded, path)),
-            // Chrome 144 and later serves no version page; its note alone says where the WebSocket is.
-            Ok(VersionPage::Missing) => {
-                let path = recorded.path.clone();
-                return Ok(from_profile(recorded, path));
-            }
-            Ok(VersionPage::Refused { .. }) => {
-                consent.get_or_insert(recorded.port);
-            }
-            Ok(VersionPage::Other { .. }) | Err(_) => {
-                stale.push(format!("{} (port {})", recorded.browser, recorded.port));
+/// What each port that was asked said.
+type Answers = HashMap<u16, Result<VersionPage, EndpointError>>;
+
+/// A browser that answers.
+#[derive(Debug)]
+struct Live {
+    found: Found,
+    path: String,
+    /// It tells its address in its profile alone, and asks before it takes a connection.
+    unlisted: bool,
+}
+
+impl Search<'_> {
+    async fn run(&self) -> Result<Endpoint, EndpointError> {
+        let profiles = self.profiles();
+        let notes = devtools_port::of_profiles(profiles.iter().cloned());
+        let answers = self.ask(&notes).await;
+        let live = self.live(&notes, &answers);
+        let Some(chosen) = live.iter().position(|live| live.found.is(self.wanted)) else {
+            return Err(self.why_none(&profiles, &notes, &answers, &live));
+        };
+        let others = live.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, live)| live.name()).collect();
+        Ok(live[chosen].endpoint(others))
+    }
+
+    /// Returns the profiles to look at: all that are known, and one that was named and is not.
+    fn profiles(&self) -> Vec<Profile> {
+        let mut profiles: Vec<_> = profiles::known(self.machine).collect();
+        if let Wanted::Profile(folder) = self.wanted
+            && !profiles.iter().any(|profile| same_folder(&profile.folder, folder))
+        {
+            profiles.push(Profile { brand: "browser", browser: "a browser", confined: false, folder: folder.clone() });
+        }
+        profiles
+    }
+
+    /// Asks every port, all at once: one that never answers delays no other.
+    async fn ask(&self, notes: &[Recorded]) -> Answers {
+        let named = match self.wanted {
+            Wanted::Port(port) => Some(*port),
+            _ => None,
+        };
+        let mut ports: Vec<_> =
+            notes.iter().map(|note| note.port).chain(self.ports.iter().copied()).chain(named).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        let ask = |port| async move { (port, VersionPage::fetch(&Address::local(port), self.limits).await) };
+        join_all(ports.into_iter().map(ask)).await.into_iter().collect()
+    }
+
+    /// Returns the browsers that answer, in order.
+    fn live(&self, notes: &[Recorded], answers: &Answers) -> Vec<Live> {
+        let mut live = Vec::new();
+        for note in notes {
+            let unlisted = match answers.get(&note.port) {
+                Some(Ok(VersionPage::Browser { path })) if *path == note.path => false,
+                // It does not say who it is: of several profiles that claim its port, the one in use has it.
+                Some(Ok(VersionPage::Missing)) if self.claims_best(note, notes) => true,
+                // Else the note is left over, whoever has the port now.
+                _ => continue,
+            };
+            let found = Found { profile: Some(note.profile.clone()), port: note.port };
+            live.push(Live { found, path: note.path.clone(), unlisted });
+        }
+        let mut by_port: Vec<_> = answers.iter().collect();
+        by_port.sort_unstable_by_key(|(port, _)| **port);
+        for (port, answer) in by_port {
+            if let Ok(VersionPage::Browser { path }) = answer
+                && !live.iter().any(|live: &Live| live.found.port == *port)
+            {
+                live.push(Live { found: Found { profile: None, port: *port }, path: path.clone(), unlisted: false });
             }
         }
+        live.retain(|live| !self.nobodys.contains(&live.url()));
+        live
     }
-    for &port in ports {
-        match VersionPage::fetch(&Address::local(port), limits).await {
-            Ok(VersionPage::Browser { path }) => return Ok(on_port(port, &path)),
-            Ok(VersionPage::Refused { .. }) => {
-                consent.get_or_insert(port);
+
+    /// Says whether no other note has a better claim to the port: notes come newest first, one in use before others.
+    fn claims_best(&self, note: &Recorded, notes: &[Recorded]) -> bool {
+        let mut rivals = notes.iter().filter(|rival| rival.port == note.port);
+        let in_use = |note: &Recorded| running::user_of(&note.profile.folder, self.machine).is_some();
+        let best = rivals.clone().find(|rival| in_use(rival)).or_else(|| rivals.next());
+        best.is_some_and(|best| best.profile == note.profile)
+    }
+
+    /// Finds the most helpful reason.
+    fn why_none(&self, profiles: &[Profile], notes: &[Recorded], answers: &Answers, live: &[Live]) -> EndpointError {
+        let meant: Vec<_> = profiles.iter().filter(|profile| self.wanted.takes(profile)).collect();
+        self.refused(notes, answers)
+            .or_else(|| meant.iter().find_map(|profile| self.why_not(profile, notes, answers)))
+            .or_else(|| self.unknown_to_any_profile(notes, answers))
+            .or_else(|| meant.iter().find_map(|profile| unreadable(&profile.folder)))
+            .unwrap_or_else(|| EndpointError::NothingFound {
+                wanted: self.wanted.words(),
+                looked_at: self.looked_at(&meant, notes),
+                others: live.iter().map(Live::name).collect(),
+            })
+    }
+
+    /// Finds a browser whose person has yet to say yes.
+    fn refused(&self, notes: &[Recorded], answers: &Answers) -> Option<EndpointError> {
+        let noted = notes.iter().filter(|note| self.wanted.takes(&note.profile)).map(|note| note.port);
+        let mut ports = noted.chain(self.free_ports());
+        let port = ports.find(|port| matches!(answers.get(port), Some(Ok(VersionPage::Refused { .. }))))?;
+        Some(EndpointError::ConsentPending { at: Address::local(port).label() })
+    }
+
+    /// Says why a profile that is in use leads to no browser.
+    fn why_not(&self, profile: &Profile, notes: &[Recorded], answers: &Answers) -> Option<EndpointError> {
+        let pid = running::user_of(&profile.folder, self.machine)?;
+        let (browser, folder) = (profile.browser, profile.folder.clone());
+        let note = notes.iter().find(|note| note.profile == *profile);
+        let answer = note.and_then(|note| Some((note.port, answers.get(&note.port)?)));
+        match answer {
+            Some((_, Err(EndpointError::Silent { at }))) => Some(EndpointError::Silent { at: at.clone() }),
+            Some((port, Err(EndpointError::Unreachable { cause, .. })))
+                if running::is_debugging_allowed(&profile.folder) != Some(false) =>
+            {
+                Some(EndpointError::PortBlocked { browser, pid, port, cause: cause.clone() })
             }
-            Ok(VersionPage::Missing | VersionPage::Other { .. }) | Err(_) => {}
+            _ if profile.confined => Some(EndpointError::DebuggingOffConfined { browser, pid, folder }),
+            _ => Some(EndpointError::DebuggingOff { browser, pid }),
         }
     }
 
-    // A browser whose person has yet to say yes is worth waiting for, but no reason to pass over one that is open.
-    Err(match consent {
-        Some(port) => EndpointError::ConsentPending { at: Address::local(port).label() },
-        None => EndpointError::NothingFound { looked_at: looked_at(&stale, ports) },
-    })
-}
-
-fn from_profile(recorded: Recorded, path: String) -> Endpoint {
-    if path != recorded.path {
-        // The note is stale, and another browser has got the same port since.
-        return on_port(recorded.port, &path);
+    /// Finds a browser on a port that no profile that we know of records.
+    fn unknown_to_any_profile(&self, notes: &[Recorded], answers: &Answers) -> Option<EndpointError> {
+        let unknown = |port: &u16| {
+            matches!(answers.get(port), Some(Ok(VersionPage::Missing))) && !notes.iter().any(|note| note.port == *port)
+        };
+        let port = self.free_ports().find(unknown)?;
+        Some(EndpointError::NoVersionPage { at: Address::local(port).label() })
     }
-    Endpoint {
-        url: websocket_url(recorded.port, &path),
-        kind: BrowserKind::Local,
-        found_by: format!("the DevToolsActivePort of {}", recorded.browser),
-        profile: Some(recorded.profile),
-        owned: None,
-        cloud: None,
+
+    /// Returns the ports that are tried without a note, if a browser without a known profile is good enough.
+    fn free_ports(&self) -> impl Iterator<Item = u16> {
+        let ports = match self.wanted {
+            Wanted::Any => self.ports.to_vec(),
+            Wanted::Port(port) => vec![*port],
+            Wanted::Browser(_) | Wanted::Profile(_) => Vec::new(),
+        };
+        ports.into_iter()
+    }
+
+    fn looked_at(&self, meant: &[&Profile], notes: &[Recorded]) -> String {
+        let left_over: Vec<_> = notes
+            .iter()
+            .filter(|note| meant.contains(&&note.profile))
+            .map(|note| format!("{} (port {})", note.profile.browser, note.port))
+            .collect();
+        let mut places = Vec::new();
+        match (&left_over[..], self.wanted) {
+            ([], Wanted::Port(_)) => {}
+            ([], Wanted::Profile(folder)) => places.push(format!("{} (no DevToolsActivePort)", folder.display())),
+            ([], _) => places.push("the known profile folders (none holds a DevToolsActivePort)".to_owned()),
+            (left_over, _) => {
+                let left_over = left_over.join(", ");
+                places.push(format!("the DevToolsActivePort of {left_over} (left over: no browser answers there)"));
+            }
+        }
+        let ports: Vec<_> = self.free_ports().map(|port| port.to_string()).collect();
+        match &ports[..] {
+            [] => {}
+            [port] => places.push(format!("the port {port}")),
+            ports => places.push(format!("the ports {}", ports.join(", "))),
+        }
+        places.join(" and at ")
     }
 }
 
-fn on_port(port: u16, path: &str) -> Endpoint {
-    Endpoint {
-        url: websocket_url(port, path),
-        kind: BrowserKind::Local,
-        found_by: format!("port {port}"),
-        profile: None,
-        owned: None,
-        cloud: None,
+fn unreadable(folder: &Path) -> Option<EndpointError> {
+    let error = running::unreadable(folder)?;
+    Some(EndpointError::Unreadable { folder: folder.to_owned(), cause: error.kind().to_string() })
+}
+
+impl Live {
+    fn url(&self) -> SecretUrl {
+        Address::local(self.found.port).websocket_url(&self.path)
     }
-}
 
-fn websocket_url(port: u16, path: &str) -> SecretUrl {
-    Address::local(port).websocket_url(path)
-}
+    /// Returns what it is called, and what `connect` takes for it.
+    fn name(&self) -> String {
+        let port = self.found.port;
+        match &self.found.profile {
+            Some(profile) => format!("{} (`ostler connect --browser {}`)", profile.browser, profile.brand),
+            None => format!("one on port {port} (`ostler connect http://127.0.0.1:{port}`)"),
+        }
+    }
 
-fn looked_at(stale: &[String], ports: &[u16]) -> String {
-    let notes = match stale {
-        [] => "the known profile folders (none holds a DevToolsActivePort)".to_owned(),
-        stale => format!("the DevToolsActivePort of {} (left over: no browser answers there)", stale.join(", ")),
-    };
-    let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
-    format!("{notes} and at the ports {}", ports.join(", "))
+    fn endpoint(&self, others: Vec<String>) -> Endpoint {
+        let port = self.found.port;
+        let mut found_by = match &self.found.profile {
+            Some(profile) => format!("the DevToolsActivePort of {}", profile.browser),
+            None => format!("port {port}"),
+        };
+        if !others.is_empty() {
+            found_by = format!("{found_by}; also running: {}", others.join(", "));
+        }
+        Endpoint {
+            url: self.url(),
+            kind: BrowserKind::Local,
+            found_by,
+            profile: self.found.profile.as_ref().map(|profile| profile.folder.clone()),
+            may_ask: self.unlisted,
+            found: Some(self.found.clone()),
+            owned: None,
+            cloud: None,
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-    use std::time::Duration;
-
-    use super::super::devtools_port::tests::{machine, record};
-    use super::super::version_page::tests::{reply, serve, version};
-    use super::*;
-
-    async fn search(home: &Path, ports: &[u16]) -> Result<Endpoint, EndpointError> {
-        let limits = Limits { total: Duration::from_secs(1), ..Limits::default() };
-        discover_on(&machine(home), ports, limits).await
-    }
-
-    fn note(port: u16) -> String {
-        format!("{port}\n/devtools/browser/noted")
-    }
-
-    #[tokio::test]
-    async fn a_live_note_is_believed() {
-        for answer in [version("ws://127.0.0.1/devtools/browser/noted"), reply("404 Not Found", "")] {
-            let home = tempfile::tempdir().expect("a folder");
-            let port = serve(answer).await;
-            let profile = record(home.path(), ".config/google-chrome", &note(port));
-            let endpoint = search(home.path(), &[]).await.expect("a browser");
-            assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/noted"));
-            assert_eq!(endpoint.found_by, "the DevToolsActivePort of Google Chrome");
-            assert_eq!((endpoint.kind, endpoint.profile), (BrowserKind::Local, Some(profile)));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_port_that_answers_something_else_is_left_over() {
-        let home = tempfile::tempdir().expect("a folder");
-        record(home.path(), ".config/google-chrome", &note(serve(reply("200 OK", "a web page")).await));
-        record(home.path(), ".config/chromium", &note(serve(Some("SSH-2.0\r\n".to_owned())).await));
-        record(home.path(), ".config/vivaldi", &note(serve(None).await));
-        let error = search(home.path(), &[]).await.expect_err("nothing lives");
-        let text = error.to_string();
-        assert!(matches!(error, EndpointError::NothingFound { .. }) && error.may_pass());
-        for named in ["Google Chrome", "Chromium", "Vivaldi", "ostler connect --launch", "BU_CDP_URL"] {
-            assert!(text.contains(named), "{text}");
-        }
-    }
-
-    #[tokio::test]
-    async fn another_browser_on_a_noted_port_is_not_called_by_that_profile() {
-        let home = tempfile::tempdir().expect("a folder");
-        let port = serve(version("ws://127.0.0.1/devtools/browser/other")).await;
-        record(home.path(), ".config/google-chrome", &note(port));
-        let endpoint = search(home.path(), &[]).await.expect("a browser");
-        assert_eq!(endpoint.url.expose(), format!("ws://127.0.0.1:{port}/devtools/browser/other"));
-        assert_eq!((endpoint.found_by, endpoint.profile), (format!("port {port}"), None));
-    }
-
-    #[tokio::test]
-    async fn the_usual_ports_need_a_version_page() {
-        let home = tempfile::tempdir().expect("a folder");
-        let missing = serve(reply("404 Not Found", "")).await;
-        let live = serve(version("ws://127.0.0.1/devtools/browser/1")).await;
-        let endpoint = search(home.path(), &[missing, live]).await.expect("a browser");
-        assert_eq!(endpoint.found_by, format!("port {live}"));
-    }
-
-    #[tokio::test]
-    async fn a_consent_prompt_is_reported_only_when_no_other_browser_is_open() {
-        let home = tempfile::tempdir().expect("a folder");
-        let asking = serve(reply("403 Forbidden", "")).await;
-        record(home.path(), ".config/google-chrome", &note(asking));
-        let error = search(home.path(), &[]).await.expect_err("not yet");
-        assert!(matches!(error, EndpointError::ConsentPending { .. }), "{error}");
-
-        let live = serve(version("ws://127.0.0.1/devtools/browser/1")).await;
-        let endpoint = search(home.path(), &[live]).await.expect("a browser");
-        assert_eq!(endpoint.found_by, format!("port {live}"));
-    }
-}
+mod tests;

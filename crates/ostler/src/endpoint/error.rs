@@ -26,8 +26,16 @@ pub(crate) enum EndpointError {
     NotDevTools { at: String, answer: String, passing: bool },
     /// A browser that has no `/json/version` (Chrome 144 and later), and whose profile we do not know.
     NoVersionPage { at: String },
-    /// No running browser was found.
-    NothingFound { looked_at: String },
+    /// No running browser was found, or none that was `wanted`; `others` run.
+    NothingFound { wanted: String, looked_at: String, others: Vec<String> },
+    /// A browser runs, and lets nobody debug it.
+    DebuggingOff { browser: &'static str, pid: u32 },
+    /// The same of a Flatpak or a Snap, for which less can be done from outside.
+    DebuggingOffConfined { browser: &'static str, pid: u32, folder: PathBuf },
+    /// A browser runs and says where it listens, and that cannot be reached from here.
+    PortBlocked { browser: &'static str, pid: u32, port: u16, cause: String },
+    /// A profile folder is there and cannot be looked into.
+    Unreadable { folder: PathBuf, cause: String },
     /// The system has no root certificates, so no `https` or `wss` peer can be trusted.
     NoRootCertificates,
     /// No browser to launch is installed.
@@ -41,6 +49,9 @@ pub(crate) enum EndpointError {
     /// A cloud service gave no browser.
     Cloud(CloudError),
 }
+
+/// What the person in front of a browser can do.
+const ALLOW: &str = "open chrome://inspect/#remote-debugging in it and allow remote debugging for this browser";
 
 impl EndpointError {
     /// Returns what happened.
@@ -62,8 +73,22 @@ impl EndpointError {
             Self::NoVersionPage { at } => {
                 format!("{at} has no /json/version, and no known profile folder records that port")
             }
-            Self::NothingFound { looked_at } => {
-                format!("no running browser to connect to; looked at {looked_at}")
+            Self::NothingFound { wanted, looked_at, .. } => {
+                format!("no running {wanted} to connect to; looked at {looked_at}")
+            }
+            Self::DebuggingOff { browser, pid } => {
+                format!("{browser} runs (pid {pid}), and its remote debugging is off")
+            }
+            Self::DebuggingOffConfined { browser, pid, .. } => {
+                format!("{browser} runs (pid {pid}) shut in with its own folders, and its remote debugging is off")
+            }
+            Self::PortBlocked { browser, pid, port, cause } => {
+                format!(
+                    "{browser} (pid {pid}) says that it listens on port {port}, and nothing is reached there ({cause})"
+                )
+            }
+            Self::Unreadable { folder, cause } => {
+                format!("the browser profile {} cannot be looked into ({cause})", folder.display())
             }
             Self::NoRootCertificates => "the system has no root certificates".to_owned(),
             Self::NoExecutable { looked_for } => {
@@ -107,10 +132,24 @@ impl EndpointError {
             }
             Self::NotDevTools { .. } => "give the host and port of a browser's remote debugging".to_owned(),
             Self::NoVersionPage { .. } => {
-                "set BU_CDP_WS to the browser's WebSocket URL: ws://, the host and port, then the second line of \
-                 DevToolsActivePort in the browser's profile folder"
+                "name the browser's profile folder with `ostler connect --profile`, or set BU_CDP_WS to ws://, the host \
+                 and port, then the second line of DevToolsActivePort in that folder"
                     .to_owned()
             }
+            Self::NothingFound { others, .. } if !others.is_empty() => {
+                format!("start it with remote debugging on, or choose one that runs: {}", others.join(", "))
+            }
+            Self::DebuggingOff { .. } => format!("{ALLOW}, or start a browser of ostler's own with `ostler connect --launch`"),
+            Self::DebuggingOffConfined { folder, .. } => format!(
+                "{ALLOW}; started with --remote-debugging-port it needs a --user-data-dir below {}, since it reaches no other",
+                folder.display()
+            ),
+            Self::PortBlocked { .. } => {
+                "switch its remote debugging off and on again; if that changes nothing, look for a firewall, or for a \
+                 container or sandbox around one of the two, and run ostler where the browser runs"
+                    .to_owned()
+            }
+            Self::Unreadable { .. } => "run ostler as the user that the browser belongs to".to_owned(),
             Self::NothingFound { .. } => "run `ostler connect --launch`, start Chrome with \
                                           --remote-debugging-port=9222 and a --user-data-dir of its own, or set \
                                           BU_CDP_URL"
@@ -138,6 +177,7 @@ impl EndpointError {
             | Self::Silent { .. }
             | Self::ConsentPending { .. }
             | Self::NothingFound { .. }
+            | Self::PortBlocked { .. }
             | Self::LaunchTimedOut { .. }
             | Self::GuardFailed { .. } => true,
             Self::NotDevTools { passing, .. } => *passing,
@@ -145,6 +185,9 @@ impl EndpointError {
             | Self::Untrusted { .. }
             | Self::Denied { .. }
             | Self::NoVersionPage { .. }
+            | Self::DebuggingOff { .. }
+            | Self::DebuggingOffConfined { .. }
+            | Self::Unreadable { .. }
             | Self::NoRootCertificates
             | Self::NoExecutable { .. }
             | Self::LaunchFailed { .. }

@@ -19,7 +19,8 @@ pub(crate) struct Given {
 /// Checks a WebSocket URL and makes it one that Chromium accepts.
 pub(super) async fn websocket(given: &Given) -> Result<Endpoint, EndpointError> {
     let address = Address::parse(given, Protocol::WebSocket)?.dialable(Limits::default()).await?;
-    Ok(endpoint(address.given_websocket_url(), given.by.to_owned()))
+    // On this machine it may be the one of a person.
+    Ok(Endpoint { may_ask: address.is_loopback(), ..endpoint(address.given_websocket_url(), given.by.to_owned()) })
 }
 
 /// Asks an HTTP endpoint for its browser's WebSocket URL.
@@ -52,22 +53,33 @@ fn from_profile(given: &Given, address: &Address, machine: &Machine) -> Result<E
         .flatten()
         .ok_or_else(|| EndpointError::NoVersionPage { at: address.label() })?;
     Ok(Endpoint {
-        profile: Some(recorded.profile),
+        profile: Some(recorded.profile.folder),
+        // A browser that has no version page asks before it takes a connection.
+        may_ask: true,
         ..endpoint(
             address.websocket_url(&recorded.path),
-            format!("{} and the DevToolsActivePort of {}", given.by, recorded.browser),
+            format!("{} and the DevToolsActivePort of {}", given.by, recorded.profile.browser),
         )
     })
 }
 
 fn endpoint(url: SecretUrl, found_by: String) -> Endpoint {
-    Endpoint { url, kind: BrowserKind::Cdp, found_by, profile: None, owned: None, cloud: None }
+    Endpoint {
+        url,
+        kind: BrowserKind::Cdp,
+        found_by,
+        profile: None,
+        found: None,
+        may_ask: false,
+        owned: None,
+        cloud: None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::devtools_port::tests::{machine, record};
-    use super::super::version_page::tests::{reply, serve, version};
+    use super::super::version_page::tests::{reply, serve, serve_unlisted, version};
     use super::*;
 
     fn given(url: String) -> Given {
@@ -90,7 +102,7 @@ mod tests {
     #[tokio::test]
     async fn a_missing_version_page_falls_back_to_the_profile_of_that_port() {
         let home = tempfile::tempdir().expect("a folder");
-        let port = serve(reply("404 Not Found", "")).await;
+        let port = serve_unlisted().await;
         let error = ask(port, &machine(home.path())).await.expect_err("no profile yet");
         assert!(matches!(error, EndpointError::NoVersionPage { .. }), "{error}");
 

@@ -23,6 +23,8 @@ pub(super) fn agent(tls: bool, limits: Limits) -> Result<ureq::Agent, EndpointEr
         // A redirect could carry the token in the query to another host.
         .max_redirects(0)
         .http_status_as_error(false)
+        // Rare requests, each on a connection of its own: the other side may have closed the one before.
+        .max_idle_connections(0)
         .timeout_connect(Some(limits.connect))
         .timeout_global(Some(limits.total))
         .build()

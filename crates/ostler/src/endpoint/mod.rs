@@ -22,7 +22,9 @@ mod http;
 mod launch;
 mod profiles;
 mod release;
+mod running;
 mod version_page;
+mod wanted;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,6 +36,7 @@ use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use error::EndpointError;
 pub(crate) use given::Given;
 pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, guard_main};
+pub(crate) use wanted::Wanted;
 
 /// Where the browser is to come from.
 #[derive(Debug, Clone)]
@@ -43,7 +46,7 @@ pub(crate) enum Source {
     /// An HTTP(S) DevTools endpoint that tells the WebSocket URL, `BU_CDP_URL`.
     Http(Given),
     /// A browser that runs on this machine with remote debugging on.
-    Discover,
+    Discover(Wanted),
     /// A browser that we start and that ends with us.
     Launch(LaunchOptions),
     /// A browser that a cloud service starts for us and that we stop.
@@ -85,6 +88,8 @@ pub(crate) struct Machine {
     pub(crate) search_path: OsString,
     /// The folder that the profile of a launched browser is made in.
     pub(crate) temp: PathBuf,
+    /// Its name, where that is known: a profile folder may be shared with another machine.
+    pub(crate) host: Option<String>,
 }
 
 /// A browser that was found, ready to be dialled.
@@ -98,10 +103,43 @@ pub(crate) struct Endpoint {
     pub(crate) found_by: String,
     /// The profile folder, where it is known.
     pub(crate) profile: Option<PathBuf>,
+    /// How it was found, if it was discovered: what it is, and how it is found again.
+    pub(crate) found: Option<Found>,
+    /// Whether the browser may ask the person in front of it before it takes the connection.
+    pub(crate) may_ask: bool,
     /// Our hold on it, if it is there for us alone and ends with us.
     pub(crate) owned: Option<Owned>,
     /// What is known of it beyond its address, if it is a cloud browser.
     pub(crate) cloud: Option<CloudFacts>,
+}
+
+/// A running browser that was discovered.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    profile: Option<profiles::Profile>,
+    port: u16,
+}
+
+impl Found {
+    /// Returns what finds this very browser again after it was started again, whatever its port and UUID are then.
+    ///
+    /// Another browser that happens to run by then is none that a task was put into.
+    pub(crate) fn again(&self) -> Wanted {
+        match &self.profile {
+            Some(profile) => Wanted::Profile(profile.folder.clone()),
+            None => Wanted::Port(self.port),
+        }
+    }
+
+    /// Says whether it is what somebody wants.
+    pub(crate) fn is(&self, wanted: &Wanted) -> bool {
+        match (wanted, &self.profile) {
+            (Wanted::Any, _) => true,
+            (Wanted::Port(port), _) => *port == self.port,
+            (wanted, Some(profile)) => wanted.takes(profile),
+            (_, None) => false,
+        }
+    }
 }
 
 /// Whose browser it is, in the words of the contract's `ping`.
@@ -137,13 +175,15 @@ impl Owned {
 
 /// Finds the browser that `source` describes.
 ///
+/// `nobodys` are addresses that turned out to lead to no browser: discovery passes over them.
+///
 /// It ends within seconds, whatever is at the other end (a launch: within [`LaunchOptions::deadline`]), and may be
 /// dropped at any point: a browser that was being launched is then taken down.
-pub(crate) async fn find(source: &Source, machine: &Machine) -> Result<Endpoint, EndpointError> {
+pub(crate) async fn find(source: &Source, machine: &Machine, nobodys: &[SecretUrl]) -> Result<Endpoint, EndpointError> {
     match source {
         Source::WebSocket(given) => given::websocket(given).await,
         Source::Http(given) => given::http(given, machine).await,
-        Source::Discover => discover::discover(machine).await,
+        Source::Discover(wanted) => discover::discover(wanted, machine, nobodys).await,
         Source::Launch(options) => launch::launch(options, machine).await,
         Source::Cloud(order) => cloud::start(order, machine).await,
         Source::CloudRunning(facts) => cloud::reach(facts, machine).await,

@@ -33,7 +33,8 @@ impl Default for Limits {
 pub(super) enum VersionPage {
     /// A browser, and the path (with a query, if any) of its WebSocket.
     Browser { path: String },
-    /// 404: Chrome 144 and later where the person allowed debugging in its settings, or no browser at all.
+    /// 404 from what is a DevTools server all the same: Chrome 144 and later, where the person allowed debugging in its
+    /// settings, tells its address in its profile folder alone (fact F9).
     Missing,
     /// 401, 403 or 410: the browser's consent prompt, or a service that wants another key or has ended the browser.
     Refused { status: u16 },
@@ -68,7 +69,7 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
     let status = reply.status().as_u16();
     if status != 200 {
         return Ok(match status {
-            404 => VersionPage::Missing,
+            404 if is_devtools(&agent, address) => VersionPage::Missing,
             401 | 403 | 410 => VersionPage::Refused { status },
             _ => VersionPage::Other { status, what: format!("it answered with status {status}") },
         });
@@ -81,6 +82,16 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
         Err(error) => return Err(failed(error)),
     };
     Ok(read_reply(&body).unwrap_or_else(|what| VersionPage::Other { status, what: what.to_owned() }))
+}
+
+/// What Chromium says to a caller that names it otherwise than by address (fact D2). Nobody else says that.
+const REFUSES_NAMES: &[u8] = b"Host header is specified and is not an IP address or localhost.";
+
+/// Says whether a port without a version page is a DevTools server, in a way that never raises its consent prompt.
+fn is_devtools(agent: &ureq::Agent, address: &Address) -> bool {
+    let asked = agent.get(address.version_url().expose()).header("Host", "ostler.invalid").call();
+    let said = asked.and_then(|mut reply| reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec());
+    said.is_ok_and(|said| said.starts_with(REFUSES_NAMES))
 }
 
 fn read_reply(body: &[u8]) -> Result<VersionPage, &'static str> {
@@ -132,6 +143,21 @@ pub(super) mod tests {
 
     /// Starts a server that answers every request with these bytes and returns its port; `None` never answers.
     pub(in crate::endpoint) async fn serve(answer: Option<String>) -> u16 {
+        serve_by(move |_| answer.clone()).await
+    }
+
+    /// Starts a server that is Chrome 144 and later with debugging allowed in its settings.
+    pub(in crate::endpoint) async fn serve_unlisted() -> u16 {
+        serve_by(|request| {
+            let by_name = request.to_ascii_lowercase().contains("host: ostler.invalid");
+            let refusal = String::from_utf8_lossy(REFUSES_NAMES);
+            if by_name { reply("500 Internal Server Error", &refusal) } else { reply("404 Not Found", "") }
+        })
+        .await
+    }
+
+    /// Starts a server that answers each request as it says.
+    pub(in crate::endpoint) async fn serve_by(answer: impl Fn(&str) -> Option<String> + Send + 'static) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("bound").port();
         tokio::spawn(async move {
@@ -139,10 +165,8 @@ pub(super) mod tests {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut request = [0; 2048];
                 // An empty read is a mere probe of the port.
-                if !matches!(stream.read(&mut request).await, Ok(1..)) {
-                    continue;
-                }
-                match &answer {
+                let Ok(length @ 1..) = stream.read(&mut request).await else { continue };
+                match answer(&String::from_utf8_lossy(&request[..length])) {
                     Some(answer) => drop(stream.write_all(answer.as_bytes()).await),
                     None => silent.push(stream),
                 }
@@ -172,7 +196,9 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn statuses_tell_missing_page_and_refusal_apart() {
-        assert_eq!(ask(reply("404 Not Found", "")).await.expect("an answer"), VersionPage::Missing);
+        let port = serve_unlisted().await;
+        let page = VersionPage::fetch(&Address::local(port), Limits::default()).await.expect("an answer");
+        assert_eq!(page, VersionPage::Missing);
         let refused = ask(reply("403 Forbidden", "")).await.expect("an answer");
         assert_eq!(refused, VersionPage::Refused { status: 403 });
     }
@@ -186,6 +212,7 @@ pub(super) mod tests {
             reply("200 OK", r#"{"webSocketDebuggerUrl": "ws://x/y"}"#),
             reply("200 OK", &" ".repeat(70 * 1024)),
             reply("500 Internal Server Error", ""),
+            reply("404 Not Found", "no such page"),
             Some(redirect.to_owned()),
         ] {
             let page = ask(answer).await.expect("an answer");

@@ -1,7 +1,10 @@
 //! `connect`: starts a task on a browser, or binds it to another one.
 //!
-//! `cdp_url` names the browser, `launch` starts one of our own, `cloud` rents one, and none of them means the browser that
-//! the environment and the configuration name. A URL often carries a token: no error repeats it.
+//! `cdp_url` names the browser, `browser` or `profile` one that runs on this machine, `launch` starts one of our own,
+//! `cloud` rents one, and none of them means the browser that the environment and the configuration name. A URL often
+//! carries a token: no error repeats it.
+
+use std::path::Path;
 
 use ostler_core::CallError;
 use ostler_core::view::DialogPolicy;
@@ -12,7 +15,7 @@ use serde_json::value::RawValue;
 use super::value::{self, bad};
 use super::{Answer, Fields, TaskLayer, reply};
 use crate::endpoint::cloud::{CloudOptions, Provider};
-use crate::endpoint::{LaunchOptions, Protocol};
+use crate::endpoint::{LaunchOptions, Protocol, Wanted};
 use crate::secret::{Secret, SecretUrl};
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
 use crate::times;
@@ -59,6 +62,12 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
 }
 
 fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
+    if let Some((field, wanted)) = running(fields)? {
+        return match ["cdp_url", "launch", "cloud"].into_iter().find(|other| fields.raw(other).is_some()) {
+            Some(other) => Err(bad(field, format!("cannot stand beside `{other}`: name the browser in one way"))),
+            None => Ok(ConnectTarget::Running(wanted)),
+        };
+    }
     match (fields.text("cdp_url")?, fields.raw("launch"), fields.raw("cloud")) {
         (Some(_), Some(_), _) => Err(bad("launch", "cannot stand beside `cdp_url`: name a browser or launch one")),
         (Some(_), _, Some(_)) => Err(bad("cloud", "cannot stand beside `cdp_url`: name a browser or rent one")),
@@ -73,6 +82,22 @@ fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
         (None, Some(options), None) => Ok(ConnectTarget::Launch(launch_options(options)?)),
         (None, None, Some(options)) => Ok(ConnectTarget::Cloud(cloud_options(options)?)),
         (None, None, None) => Ok(ConnectTarget::Default),
+    }
+}
+
+/// Returns which of the running browsers is meant, and the field that says so.
+fn running(fields: &Fields<'_>) -> Result<Option<(&'static str, Wanted)>, CallError> {
+    match (fields.text("browser")?, fields.text("profile")?) {
+        (Some(_), Some(_)) => Err(bad("profile", "cannot stand beside `browser`: a profile belongs to one browser")),
+        (Some(name), None) => {
+            let wanted = Wanted::browser(&name).map_err(|why| bad("browser", why))?;
+            Ok(Some(("browser", wanted)))
+        }
+        (None, Some(folder)) => match Path::new(&*folder) {
+            folder if folder.is_absolute() => Ok(Some(("profile", Wanted::profile(folder)))),
+            _ => Err(bad("profile", "must be an absolute path")),
+        },
+        (None, None) => Ok(None),
     }
 }
 

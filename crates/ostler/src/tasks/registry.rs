@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
 use crate::connection::Handle;
 use crate::endpoint::cloud::{CloudSettings, Provider};
-use crate::endpoint::{BrowserKind, Given, Machine, Source};
+use crate::endpoint::{BrowserKind, Given, Machine, Source, Wanted};
 use crate::secret::SecretUrl;
 
 /// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
@@ -92,7 +92,9 @@ struct Entry {
 /// What tells one browser from another before it is dialled.
 #[derive(Clone, Debug, PartialEq)]
 enum Key {
-    Discovered,
+    Running(Wanted),
+    /// A cloud browser that somebody else started, before its address is known.
+    Adopted,
     Url(SecretUrl),
     /// Launched for this task alone.
     Launched(TaskId),
@@ -193,7 +195,7 @@ impl Registry {
 
     /// Starts a task, or binds it to another browser with all its state dropped. Asking again for what it has
     /// changes nothing but the policy. Waits until a tab is attached there; until then, and if that fails, the task
-    /// is as it was.
+    /// is as it was, but for a browser that asks for consent: the task is in it as soon as somebody gives that.
     pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
         let ConnectRequest { task, target, dialog_policy, dialog_timeout_s, quiet } = request;
         let dialog_timeout = match dialog_timeout_s {
@@ -211,13 +213,19 @@ impl Registry {
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
         let given_up = GiveUp { registry: self, task: &task, binding: Some(&binding) };
-        attached.await?;
+        let attached = attached.await;
+        if let Err(error) = &attached
+            && !entry.handle.status().asking
+        {
+            return Err(error.clone());
+        }
+        // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
         given_up.keep();
         let summary = self.summary(&task, &entry);
         if let Some(unused) = self.settle(&task, binding) {
             unused.leave().await;
         }
-        Ok(summary)
+        attached.map(|_| summary)
     }
 
     /// Ends a task; the default one is there again at once, with nothing attached.
@@ -331,6 +339,13 @@ impl Registry {
     fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
         match target {
             ConnectTarget::Url(url) => source_of_url(url),
+            ConnectTarget::Running(wanted) => {
+                // A browser that was discovered already is not dialled a second time under another name.
+                let is_it =
+                    |browser: &&Browser| browser.handle.status().found.as_ref().is_some_and(|it| it.is(&wanted));
+                let key = state.browsers.iter().find(is_it).map(|browser| browser.key.clone());
+                (key.unwrap_or_else(|| Key::Running(wanted.clone())), Source::Discover(wanted))
+            }
             ConnectTarget::Launch(mut options) => {
                 options.executable = options.executable.or_else(|| self.defaults.executable.clone());
                 // Where Chromium takes a flag twice, the last one wins.
@@ -348,8 +363,8 @@ impl Registry {
                 let key = browser.map(|browser| browser.key.clone());
                 let key = key.unwrap_or_else(|| match &self.defaults.source {
                     Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
-                    Source::Discover => Key::Discovered,
-                    Source::CloudRunning(facts) => facts.address.clone().map_or(Key::Discovered, Key::Url),
+                    Source::Discover(wanted) => Key::Running(wanted.clone()),
+                    Source::CloudRunning(facts) => facts.address.clone().map_or(Key::Adopted, Key::Url),
                     // No setting starts a browser unasked.
                     Source::Launch(_) | Source::Cloud(_) => Key::Launched(task.clone()),
                 });

@@ -9,7 +9,7 @@ use ostler_core::{FrameId, SessionId, TargetId, TaskId};
 use serde::Serialize;
 
 use crate::endpoint::cloud::{CloudFacts, CloudOptions};
-use crate::endpoint::{BrowserKind, LaunchOptions};
+use crate::endpoint::{BrowserKind, LaunchOptions, Wanted};
 use crate::secret::SecretUrl;
 
 /// A CDP call.
@@ -66,6 +66,8 @@ pub(crate) enum ConnectTarget {
     Default,
     /// The one at this URL: `ws`, `wss`, `http` or `https`.
     Url(SecretUrl),
+    /// One that runs on this machine.
+    Running(Wanted),
     /// A new one of our own.
     Launch(LaunchOptions),
     /// A new one of a cloud service's.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -11,7 +12,9 @@ use super::sandbox::wait_until;
 
 pub(crate) struct Chromium {
     child: Child,
-    profile: tempfile::TempDir,
+    /// Its folder, unless that is the test's to keep.
+    profile: Option<tempfile::TempDir>,
+    folder: PathBuf,
     port: u16,
 }
 
@@ -28,15 +31,26 @@ impl Chromium {
     /// Starts with more flags, on a port of the caller's or, when that is 0, on one that the browser chooses.
     pub(crate) fn start_with(port: u16, flags: &[String]) -> Self {
         let profile = tempfile::Builder::new().prefix("os-profile-").tempdir().expect("a profile folder");
+        let port = format!("--remote-debugging-port={port}");
+        let flags = flags.iter().map(String::as_str);
+        let args: Vec<_> = [port.as_str()].into_iter().chain(flags).chain(["about:blank"]).collect();
+        let mut browser = Self::start_in(profile.path(), &args);
+        browser.profile = Some(profile);
+        browser
+    }
+
+    /// Starts in a profile folder that outlives it. With a fixed port it must be named by `--remote-debugging-port`; any
+    /// other is read from the profile.
+    pub(crate) fn start_in(profile: &Path, args: &[&str]) -> Self {
+        let note = profile.join("DevToolsActivePort");
+        let _ = fs::remove_file(&note);
         let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| on_path(name));
         let mut command = Command::new(program.expect("these tests need Chromium on the PATH"));
         command
             .args(["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
             .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--site-per-process"])
-            .arg(format!("--remote-debugging-port={port}"))
-            .arg(format!("--user-data-dir={}", profile.path().display()))
-            .args(flags)
-            .arg("about:blank")
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -44,10 +58,15 @@ impl Chromium {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        let mut browser = Self { child: command.spawn().expect("Chromium starts"), profile, port };
-        if port == 0 {
-            let file = browser.profile.path().join("DevToolsActivePort");
-            let read = || fs::read_to_string(&file).ok()?.lines().next()?.parse::<u16>().ok();
+        let fixed = args.iter().find_map(|arg| arg.strip_prefix("--remote-debugging-port=")?.parse().ok());
+        let mut browser = Self {
+            child: command.spawn().expect("Chromium starts"),
+            profile: None,
+            folder: profile.to_owned(),
+            port: fixed.unwrap_or(0),
+        };
+        if browser.port == 0 {
+            let read = || fs::read_to_string(&note).ok()?.lines().next()?.parse::<u16>().ok();
             wait_until("Chromium tells its port", || read().is_some());
             browser.port = read().expect("just read");
         }
@@ -63,7 +82,7 @@ impl Chromium {
 
     /// Returns the URL of its WebSocket.
     pub(crate) fn websocket_url(&self) -> String {
-        let note = fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("it chose its port");
+        let note = fs::read_to_string(self.folder.join("DevToolsActivePort")).expect("it chose its port");
         let (port, path) = note.split_once('\n').expect("two lines");
         format!("ws://127.0.0.1:{port}{}", path.trim())
     }

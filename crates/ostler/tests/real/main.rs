@@ -17,6 +17,7 @@ mod bytes;
 mod calls;
 mod cloud;
 mod dialogs;
+mod discovery;
 mod frames;
 mod hung_page;
 mod lost_browser;

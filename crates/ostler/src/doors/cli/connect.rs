@@ -21,6 +21,7 @@ use crate::secret::{Secret, SecretUrl};
 ///     ostler connect                          the one of BU_CDP_WS or BU_CDP_URL, else the one that the
 ///                                             task is in, else a running one
 ///     ostler connect http://127.0.0.1:9222    this one
+///     ostler connect --browser edge           one that runs on this machine, by its name
 ///     ostler connect --launch                 a fresh headless Chromium, gone with the daemon
 ///     ostler connect --launch --headed        the same with a window
 ///     ostler connect --cloud browser-use      one that a cloud service runs, stopped with the daemon
@@ -34,6 +35,14 @@ pub(super) struct Connect {
     /// the process list
     #[arg(conflicts_with_all = ["launch", "cloud"], value_parser = secret_url)]
     url: Option<SecretUrl>,
+
+    /// One that runs on this machine: chrome, edge, brave, ... or an edition such as "Google Chrome Beta"
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "launch", "cloud"])]
+    browser: Option<String>,
+
+    /// The one that runs on this machine with this profile folder (its --user-data-dir)
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["url", "launch", "cloud", "browser"])]
+    profile: Option<PathBuf>,
 
     /// Start a browser of our own in a fresh profile
     #[arg(long)]
@@ -112,6 +121,10 @@ struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cdp_url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    browser: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     launch: Option<Launch<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cloud: Option<Cloud>,
@@ -168,19 +181,24 @@ impl Connect {
             Some(url) if url.expose() == "-" => Some(url_from_stdin()?),
             Some(url) => Some(url),
             // The environment of this command, which need not be the daemon's.
-            None if !self.launch && self.cloud.is_none() => settings.browser.map(|named| named.given().url.clone()),
+            None if !self.launch && self.cloud.is_none() && self.browser.is_none() && self.profile.is_none() => {
+                settings.browser.map(|named| named.given().url.clone())
+            }
             None => None,
         };
         let cloud = match self.cloud {
             Some(service) => Some(cloud(service.into(), &self.options, self.all_options.as_ref(), context)?),
             None => None,
         };
-        let executable = self.executable.as_deref().map(absolute).transpose()?;
+        let executable = self.executable.as_deref().map(program).transpose()?;
+        let profile = self.profile.as_deref().map(|folder| absolute("--profile", folder)).transpose()?;
         let launch = Launch { headed: self.headed, flags: &self.flags, executable: executable.as_deref() };
         let request = Request {
             meta: "connect",
             task: context.task.as_deref(),
             cdp_url: cdp_url.as_ref().map(SecretUrl::expose),
+            browser: self.browser.as_deref(),
+            profile: profile.as_deref(),
             launch: self.launch.then_some(launch),
             cloud,
             dialog_policy: self.policy,
@@ -256,13 +274,17 @@ fn stdin() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Returns the path as the daemon, which has another working directory, can use it; a bare name is left to PATH.
-fn absolute(program: &Path) -> Result<String, Failure> {
-    let wrong = |why: String| Failure::WrongCall(format!("--executable {}: {why}", program.display()));
-    let path = if program.components().count() > 1 {
-        std::path::absolute(program).map_err(|error| wrong(error.to_string()))?
-    } else {
-        program.to_owned()
-    };
-    path.into_os_string().into_string().map_err(|_| wrong("the path is not UTF-8".to_owned()))
+/// Returns the program as the daemon can use it; a bare name is left to PATH.
+fn program(program: &Path) -> Result<String, Failure> {
+    match (program.components().count(), program.to_str()) {
+        (1, Some(name)) => Ok(name.to_owned()),
+        _ => absolute("--executable", program),
+    }
+}
+
+/// Returns the path as the daemon, which has another working directory, can use it.
+fn absolute(argument: &str, path: &Path) -> Result<String, Failure> {
+    let wrong = |why: String| Failure::WrongCall(format!("{argument} {}: {why}", path.display()));
+    let absolute = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
+    absolute.into_os_string().into_string().map_err(|_| wrong("the path is not UTF-8".to_owned()))
 }

@@ -109,6 +109,8 @@ async fn launch_program(
         kind: BrowserKind::Local,
         found_by: format!("launched by ostler ({})", program.display()),
         profile: Some(launched.profile().to_owned()),
+        found: None,
+        may_ask: false,
         owned: Some(Owned::Launched(Box::new(launched))),
         cloud: None,
     })

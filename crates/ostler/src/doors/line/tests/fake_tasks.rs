@@ -190,6 +190,7 @@ impl TaskLayer for FakeTasks {
         let target = match &request.target {
             ConnectTarget::Default => "default".to_owned(),
             ConnectTarget::Url(url) => url.expose().to_owned(),
+            ConnectTarget::Running(wanted) => format!("{wanted:?}"),
             ConnectTarget::Launch(options) => {
                 format!("launch {} {:?} {:?}", options.headed, options.extra_flags, options.executable)
             }

@@ -185,6 +185,8 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
     assert_eq!(client.ask(r#"{"meta":"connect","launch":{},"quiet":true}"#).await, bound("default"));
     let cloud = r#"{"meta":"connect","cloud":{"provider":"browserbase","api_key":"k","options":{"timeout":60}}}"#;
     assert_eq!(client.ask(cloud).await, bound("default"));
+    assert_eq!(client.ask(r#"{"meta":"connect","browser":" Edge "}"#).await, bound("default"));
+    assert_eq!(client.ask(r#"{"meta":"connect","profile":"/no/such"}"#).await, bound("default"));
     assert_eq!(
         script.asked(),
         [
@@ -193,6 +195,8 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
             r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
             "connect default launch false [] None None None quiet true",
             r#"connect default cloud browserbase Some("k") None {"timeout": Number(60)} None None"#,
+            r#"connect default Browser("Edge") None None"#,
+            r#"connect default Profile("/no/such") None None"#,
         ]
     );
 }
@@ -213,6 +217,11 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         (r#""cloud":{"provider":"x","api_key":"SECRET"}"#, "`cloud.provider`: must be"),
         (r#""cloud":{"provider":"browserbase","api_key":["SECRET"]}"#, "`cloud.api_key`: must be a string"),
         (r#""cloud":{"provider":"browserbase","options":"SECRET"}"#, "`cloud.options`: must be an object"),
+        (r#""cdp_url":"ws://SECRET","browser":"edge""#, "`browser`: cannot stand beside `cdp_url`"),
+        (r#""launch":{},"profile":"/x""#, "`profile`: cannot stand beside `launch`"),
+        (r#""browser":"edge","profile":"/x""#, "`profile`: cannot stand beside `browser`"),
+        (r#""browser":"firefox""#, "`browser`: \"firefox\" is no browser that ostler knows; there are: chrome, "),
+        (r#""profile":"Default""#, "`profile`: must be an absolute path"),
         (r#""launch":true"#, "`launch`: must be an object"),
         (r#""launch":{"headed":1}"#, "`launch.headed`"),
         (r#""launch":{"flags":"--x"}"#, "`launch.flags`"),

@@ -1,0 +1,162 @@
+//! A person's own browser: found by its profile, found again, asked for consent once, and its pages left alone.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::browser::Chromium;
+use super::line::Line;
+use super::sandbox::{Ran, Sandbox, wait_until};
+
+/// A person's home folder, and ostler's place beside it.
+struct Person {
+    sandbox: Sandbox,
+}
+
+impl Person {
+    fn new() -> Self {
+        let person = Self { sandbox: Sandbox::new() };
+        fs::create_dir_all(person.profile("chromium")).expect("a profile folder");
+        person
+    }
+
+    fn profile(&self, name: &str) -> PathBuf {
+        self.sandbox.path("person/.config").join(name)
+    }
+
+    /// Starts a browser in one of the person's profiles, at a port of its own choosing.
+    fn browser(&self, name: &str, page: &str) -> Chromium {
+        Chromium::start_in(&self.profile(name), &["--remote-debugging-port=0", page])
+    }
+
+    /// Runs a command as the person does who set nothing, but for proxies that lead nowhere.
+    fn ostler(&self, args: &[&str]) -> Ran {
+        let mut command = self.sandbox.ostler(args);
+        command.env_remove("BU_CDP_WS").env("HOME", self.sandbox.path("person"));
+        for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env(variable, "http://127.0.0.1:1");
+        }
+        Ran::of(&mut command)
+    }
+
+    fn line(&self) -> Line {
+        Line::connect(&self.sandbox.socket())
+    }
+}
+
+fn evaluate() -> Value {
+    json!({"method": "Runtime.evaluate", "params": {"expression": "6 * 7", "returnByValue": true}})
+}
+
+#[test]
+fn a_browser_started_again_on_another_port_answers_the_next_call() {
+    let person = Person::new();
+    let mut browser = person.browser("chromium", "about:blank");
+    person.ostler(&["js", "6 * 7"]).assert_done();
+    let mut line = person.line();
+    let task = |line: &mut Line| line.ask(json!({"meta": "tasks"}))["tasks"][0]["browser"].to_string();
+    let shown = task(&mut line);
+    assert!(
+        shown.contains("the DevToolsActivePort of Chromium") && shown.contains(&browser.port().to_string()),
+        "{shown}"
+    );
+
+    let before = browser.port();
+    browser.kill();
+    wait_until("the loss is noticed", || line.ask(evaluate())["error_code"] == "browser_gone");
+    // Another browser of the person's runs meanwhile: nothing is sent there.
+    fs::create_dir_all(person.profile("microsoft-edge")).expect("a profile folder");
+    let _other = person.browser("microsoft-edge", "about:blank");
+    assert_eq!(line.ask(evaluate())["error_code"], "browser_gone");
+
+    let browser = person.browser("chromium", "about:blank");
+    assert_ne!(browser.port(), before);
+    wait_until("the next call works", || line.ask(evaluate())["result"]["result"]["value"] == 42);
+    let shown = task(&mut line);
+    assert!(shown.contains(&browser.port().to_string()), "{shown}");
+}
+
+#[test]
+fn one_of_two_browsers_is_chosen_and_both_are_named() {
+    let person = Person::new();
+    fs::create_dir_all(person.profile("microsoft-edge")).expect("a profile folder");
+    let first = person.browser("microsoft-edge", "about:blank");
+    let second = person.browser("chromium", "about:blank");
+    person.ostler(&["connect", "--browser", "edge"]).assert_done();
+    let mut line = person.line();
+    let tasks = line.ask(json!({"meta": "tasks"}))["tasks"].to_string();
+    for said in ["the DevToolsActivePort of Microsoft Edge", "Chromium (`ostler connect --browser chromium`)"] {
+        assert!(tasks.contains(said), "{tasks}");
+    }
+    assert!(tasks.contains(&first.port().to_string()), "{tasks}");
+
+    let profile = person.profile("chromium").display().to_string();
+    person.ostler(&["connect", "--profile", &profile, "--task", "other"]).assert_done();
+    // The same browser by another name is the same connection.
+    person.ostler(&["connect", "--browser", "Chromium", "--task", "third"]).assert_done();
+    let tasks = line.ask(json!({"meta": "tasks"}))["tasks"].clone();
+    for task in [&tasks[1], &tasks[2]] {
+        assert!(task["browser"].to_string().contains(&second.port().to_string()), "{tasks}");
+    }
+    let log = fs::read_to_string(person.sandbox.log()).expect("a log");
+    assert_eq!(log.matches("connected to").count(), 2, "{log}");
+    let refused = person.ostler(&["connect", "--browser", "firefox"]);
+    refused.assert_failed(2, &["firefox", "chrome, chromium, edge"]);
+}
+
+/// Chromium without a window cannot show its prompt, so it waits for ever: as for a person who is away.
+#[test]
+fn a_browser_that_asks_is_waited_for_and_everybody_is_told_at_once() {
+    let person = Person::new();
+    let allowed = r#"{"devtools":{"remote_debugging":{"user-enabled":true}}}"#;
+    fs::write(person.profile("chromium").join("Local State"), allowed).expect("a setting");
+    let browser = Chromium::start_in(&person.profile("chromium"), &["about:blank"]);
+
+    let told = ["asks whether it may be debugged", "click Allow", &format!("127.0.0.1:{}", browser.port())];
+    person.ostler(&["js", "1"]).assert_failed(1, &told);
+    // The same prompt is still open: no second one was raised, whoever asks and however.
+    person.ostler(&["js", "1"]).assert_failed(1, &told);
+    person.ostler(&["connect"]).assert_failed(1, &told);
+    person.ostler(&["connect", "--browser", "chromium", "--task", "other"]).assert_failed(1, &told);
+    let mut line = person.line();
+    let answer = line.ask(evaluate());
+    assert_eq!(answer["error_code"], "browser_gone", "{answer}");
+    assert!(answer["retry_after_ms"].is_u64());
+    let shown = line.ask(json!({"meta": "tasks"}))["tasks"].clone();
+    for task in shown.as_array().expect("tasks") {
+        assert!(task["browser"].to_string().contains("click Allow"), "{shown}");
+    }
+    assert_eq!(prompts(browser.port()), 1);
+    person.ostler(&["stop"]).assert_done();
+}
+
+/// Counts the connections to a port that are established: each that waits is a prompt.
+fn prompts(port: u16) -> usize {
+    let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
+    let local = format!(":{port:04X}");
+    table
+        .lines()
+        .filter(|line| {
+            line.split_whitespace().nth(1).is_some_and(|at| at.ends_with(&local))
+                && line.split_whitespace().nth(3) == Some("01")
+        })
+        .count()
+}
+
+#[test]
+fn an_internal_page_is_not_driven_and_a_tab_of_our_own_is_opened_behind_it() {
+    let person = Person::new();
+    // Chromium makes a new tab page of it; beside it stand the popups of its address bar, as targets of their own.
+    let _browser = person.browser("chromium", "chrome://newtab");
+    let ran = person.ostler(&["js", "location.href"]);
+    ran.assert_done();
+    assert_eq!(ran.stdout.trim(), "about:blank");
+    let mut line = person.line();
+    let targets = line.ask(json!({"method": "Target.getTargets"}))["result"]["targetInfos"].clone();
+    let attached = |target: &&Value| target["attached"] == true;
+    let ours: Vec<_> = targets.as_array().expect("targets").iter().filter(attached).collect();
+    assert_eq!((ours.len(), &ours[0]["url"]), (1, &json!("about:blank")), "{targets}");
+    let internal = |target: &Value| target["url"].as_str().is_some_and(|url| url.starts_with("chrome://"));
+    assert!(targets.as_array().expect("targets").iter().any(internal), "{targets}");
+}
