@@ -98,6 +98,22 @@ pub enum CallError {
         /// When asking again may help, in milliseconds.
         retry_after_ms: u64,
     },
+    /// A ref names no element that is there now.
+    StaleRef {
+        /// The ref, with the element in words where it is known.
+        reference: String,
+        /// What became of it.
+        why: String,
+    },
+    /// An element is there, and cannot be used as it was to be.
+    NotActionable {
+        /// The ref and the element in words.
+        what: String,
+        /// What is in the way.
+        why: String,
+        /// What to do about it.
+        next: String,
+    },
     /// The request is not one that ostler can carry out.
     BadRequest {
         /// The field at fault.
@@ -135,6 +151,8 @@ impl CallError {
             Self::NoDialog { .. } => "no_dialog",
             Self::AmbiguousDialog { .. } => "ambiguous_dialog",
             Self::BrowserGone { .. } => "browser_gone",
+            Self::StaleRef { .. } => "stale_ref",
+            Self::NotActionable { .. } => "not_actionable",
             Self::BadRequest { .. } => "bad_request",
         }
     }
@@ -173,6 +191,8 @@ impl CallError {
             Self::NoDialog { why } => why.unwrap_or("no dialog is open").to_owned(),
             Self::AmbiguousDialog { known } => format!("{} dialogs are open", known.len()),
             Self::BrowserGone { why, .. } => why.clone(),
+            Self::StaleRef { reference, why } => format!("{reference} {why}"),
+            Self::NotActionable { what, why, .. } => format!("{what} {why}"),
             Self::BadRequest { field, why } => format!("`{field}`: {why}"),
         }
     }
@@ -203,6 +223,8 @@ impl CallError {
             Self::UnknownDialog { known, .. } => Some(known_ones("open dialogs", known)),
             Self::NoDialog { .. } => Some("go on without answering".to_owned()),
             Self::AmbiguousDialog { known } => Some(format!("name one with dialog_id: {}", known.join(", "))),
+            Self::StaleRef { .. } => Some("take a new browser_snapshot and use a ref from it".to_owned()),
+            Self::NotActionable { next, .. } => Some(next.clone()),
             Self::BrowserGone { retry_after_ms, .. } => Some(format!("try again in {retry_after_ms} ms")),
         }
     }

@@ -38,6 +38,8 @@ pub struct TaskView {
     pub recent_dialogs: Arc<[ClosedDialogView]>,
     /// The frames of the current tab.
     pub frame_tree: Option<Arc<FrameTreeView>>,
+    /// The same with nothing left out: for whoever has to reach each frame. It is printed nowhere.
+    pub all_frames: Option<Arc<FrameTreeView>>,
     /// The newest [`MAX_CONSOLE`] errors and exceptions, the oldest first.
     pub console: Arc<[ConsoleEntry]>,
     /// The raw parameters of the `Page.javascriptDialogOpening` of the current tab's oldest open dialog.
@@ -79,6 +81,7 @@ impl TaskView {
             pending_dialogs: Arc::default(),
             recent_dialogs: Arc::default(),
             frame_tree: None,
+            all_frames: None,
             console: Arc::default(),
             current_dialog_params: None,
             policy: PolicyView { dialog_policy: DialogPolicy::default(), dialog_timeout_s: 300.0 },

@@ -229,6 +229,15 @@ impl Frames {
 
     /// Returns the contract's `frame_tree`.
     pub(crate) fn view(&self) -> Option<FrameTreeView> {
+        self.tree(MAX_FRAMES, MAX_OOPIF_DEPTH)
+    }
+
+    /// Returns the tree with nothing left out.
+    pub(crate) fn whole_view(&self) -> Option<FrameTreeView> {
+        self.tree(usize::MAX, usize::MAX)
+    }
+
+    fn tree(&self, most_frames: usize, deepest_oopif: usize) -> Option<FrameTreeView> {
         let top = self.frames.get(&self.top)?;
         let mut children_of: HashMap<&FrameId, Vec<(u64, &FrameId, &Frame)>> = HashMap::new();
         for (id, frame) in &self.frames {
@@ -250,7 +259,7 @@ impl Frames {
                 children.sort_unstable_by_key(|(order, ..)| *order);
                 for (_, id, frame) in children {
                     let depth = depth + usize::from(frame.oopif.is_some());
-                    if depth > MAX_OOPIF_DEPTH || tree.children.len() + 1 >= MAX_FRAMES {
+                    if depth > deepest_oopif || tree.children.len() + 1 >= most_frames {
                         tree.truncated = true;
                         continue;
                     }
@@ -374,6 +383,8 @@ mod tests {
         frames.on_attached(frame("one more"), frame("top"), &session("root"));
         let tree = frames.view().expect("a tree");
         assert_eq!((tree.children.len(), tree.truncated), (MAX_FRAMES - 1, true));
+        let whole = frames.whole_view().expect("a tree");
+        assert_eq!((whole.children.len(), whole.truncated), (MAX_FRAMES, false));
 
         let mut deep = tab();
         for (id, parent) in [("a", "top"), ("b", "a"), ("c", "b")] {

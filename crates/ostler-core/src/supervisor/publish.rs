@@ -4,6 +4,7 @@ use std::ops::{BitOr, BitOrAssign};
 use std::sync::{Arc, OnceLock};
 
 use super::Supervisor;
+use super::frames::Frames;
 use super::link::Link;
 use crate::ids::{TargetId, TaskId};
 use crate::view::{
@@ -50,6 +51,7 @@ pub(super) struct Parts {
     pending: Arc<[Arc<DialogView>]>,
     recent: Arc<[ClosedDialogView]>,
     frame_tree: Option<Arc<FrameTreeView>>,
+    all_frames: Option<Arc<FrameTreeView>>,
     console: Arc<[ConsoleEntry]>,
     sessions: Arc<[SessionView]>,
 }
@@ -101,8 +103,14 @@ impl Supervisor {
             task.parts.recent = task.recent.iter().cloned().collect();
         }
         if dirty.has(Dirty::FRAMES) {
-            task.parts.frame_tree =
-                current.and_then(|tab| tab.frames.as_ref()).and_then(super::frames::Frames::view).map(Arc::new);
+            let frames = current.and_then(|tab| tab.frames.as_ref());
+            let shown = frames.and_then(Frames::view).map(Arc::new);
+            // Nearly always the same tree, so that it is there once.
+            task.parts.all_frames = match &shown {
+                Some(shown) if shown.truncated => frames.and_then(Frames::whole_view).map(Arc::new),
+                shown => shown.clone(),
+            };
+            task.parts.frame_tree = shown;
         }
         if dirty.has(Dirty::CONSOLE) {
             task.parts.console = task.console.entries().cloned().collect();
@@ -133,6 +141,7 @@ impl Supervisor {
             pending_dialogs: Arc::clone(&task.parts.pending),
             recent_dialogs: Arc::clone(&task.parts.recent),
             frame_tree: task.parts.frame_tree.clone(),
+            all_frames: task.parts.all_frames.clone(),
             console: Arc::clone(&task.parts.console),
             current_dialog_params: current.and_then(|tab| Some(tab.dialogs.first()?.raw.clone())),
             policy: PolicyView { dialog_policy: task.policy, dialog_timeout_s: task.dialog_timeout.as_secs_f64() },
