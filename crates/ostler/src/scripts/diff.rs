@@ -1,10 +1,9 @@
 //! A unified diff of two texts, for `ostler helpers diff`.
-//!
-//! The longest common subsequence by the textbook table: helper files have hundreds of lines, so its square cost is
-//! a few milliseconds and not worth a dependency.
 
 use std::fmt::Write;
 use std::ops::Range;
+
+use crate::line_diff::{Edit, edits};
 
 /// Unchanged lines shown around each change.
 const CONTEXT: usize = 3;
@@ -22,47 +21,9 @@ pub(super) fn unified(old_name: &str, new_name: &str, old: &str, new: &str) -> S
     text
 }
 
-/// One line of the diff.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Edit<'a> {
-    Keep(&'a str),
-    Remove(&'a str),
-    Add(&'a str),
-}
-
 /// The lines with their newline, because a last line without one differs from the same line with it.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
-}
-
-fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
-    let common = common_lengths(old, new);
-    let (mut i, mut j) = (0, 0);
-    let mut edits = Vec::new();
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
-            edits.push(Edit::Keep(old[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if j == new.len() || (i < old.len() && common[i + 1][j] >= common[i][j + 1]) {
-            edits.push(Edit::Remove(old[i]));
-            i += 1;
-        } else {
-            edits.push(Edit::Add(new[j]));
-            j += 1;
-        }
-    }
-    edits
-}
-
-/// `table[i][j]` is how many lines `old[i..]` and `new[j..]` have in common, in order.
-fn common_lengths(old: &[&str], new: &[&str]) -> Vec<Vec<u32>> {
-    let mut table = vec![vec![0; new.len() + 1]; old.len() + 1];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            table[i][j] = if old[i] == new[j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
-        }
-    }
-    table
 }
 
 /// Groups changes whose context touches.
