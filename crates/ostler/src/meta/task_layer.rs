@@ -11,6 +11,7 @@ use ostler_core::view::{ClosedDialogView, TaskView};
 use ostler_core::{CallError, SessionId, TargetId, TaskId};
 
 use crate::endpoint::BrowserKind;
+use crate::page::Memory;
 use crate::secret::SecretUrl;
 use crate::tasks::{
     CallRequest, ConnectRequest, DialogAnswer, Event, EventFilter, EventPage, Registry, TaskEvents, TaskSummary,
@@ -68,6 +69,9 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
 
     /// Returns the events of a task.
     fn events(&self, task: &TaskId) -> Result<Arc<Self::Events>, CallError>;
+
+    /// Returns what is kept of the pages that the task was shown.
+    fn page_memory(&self, task: &TaskId) -> Result<Arc<Memory>, CallError>;
 
     /// Begins the daemon's orderly end.
     fn request_shutdown(&self);
@@ -147,6 +151,10 @@ impl TaskLayer for Registry {
 
     fn events(&self, task: &TaskId) -> Result<Arc<TaskEvents>, CallError> {
         self.events(task)
+    }
+
+    fn page_memory(&self, task: &TaskId) -> Result<Arc<Memory>, CallError> {
+        self.page_memory(task)
     }
 
     fn request_shutdown(&self) {

@@ -16,6 +16,7 @@ use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents
 use crate::connection::Handle;
 use crate::endpoint::cloud::{CloudSettings, Provider};
 use crate::endpoint::{BrowserKind, Given, Machine, Source, Wanted};
+use crate::page::Memory;
 use crate::secret::SecretUrl;
 
 /// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
@@ -87,6 +88,7 @@ struct Browser {
 struct Entry {
     handle: Handle,
     feed: Arc<TaskEvents>,
+    memory: Arc<Memory>,
 }
 
 /// What tells one browser from another before it is dialled.
@@ -271,6 +273,11 @@ impl Registry {
         Ok(self.entry(task)?.feed)
     }
 
+    /// Returns what is kept of the pages that the task was shown.
+    pub(crate) fn page_memory(&self, task: &TaskId) -> Result<Arc<Memory>, CallError> {
+        Ok(self.entry(task)?.memory)
+    }
+
     /// Asks for the daemon's orderly end.
     pub(crate) fn request_shutdown(&self) {
         self.ending.send_replace(true);
@@ -309,7 +316,14 @@ impl Registry {
             Some(entry) => Binding { entry: entry.clone(), is_new: false },
             None => {
                 let Counts { events, .. } = state.counts(task);
-                Binding { entry: Entry { handle, feed: Arc::new(TaskEvents::new(task.clone(), events)) }, is_new: true }
+                Binding {
+                    entry: Entry {
+                        handle,
+                        feed: Arc::new(TaskEvents::new(task.clone(), events)),
+                        memory: Arc::default(),
+                    },
+                    is_new: true,
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ use super::outcome::Outcome;
 use super::place::{self, Place};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::page::Use;
 
 /// The most clicks of one multiple click that pages know.
 const MAX_CLICKS: u32 = 3;
@@ -58,7 +59,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         bad("ref", "is missing: name an element by its ref from browser_snapshot, or a place by x and y")
     })?;
     let tab = context.tab().await?;
-    let found = place::find(&tab, &place).await?;
+    let found = place::find(&tab, &place, Use::Click).await?;
     let action = Action::begin(&tab).await?;
     let modifiers = Modifier::bits(&args.modifiers.unwrap_or_default());
     let done = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers).await;

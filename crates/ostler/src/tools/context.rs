@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::meta::TaskLayer;
+use crate::page::Page;
 use crate::tasks::CallRequest;
 use crate::times::CALL_DEFAULT;
 
@@ -121,6 +122,12 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let evaluated: Evaluated = self.call_within("Runtime.evaluate", &params, timeout).await?;
         evaluated.read()
+    }
+
+    /// Returns the tab's page, as one who reads it or acts on its elements sees it.
+    pub(super) fn page(&self) -> Result<Page<'a, T>, CallError> {
+        let Context { tasks, task } = *self.context;
+        Page::of(tasks, task, self.target.clone(), self.session.clone())
     }
 
     /// Returns the way to the tab's root.

@@ -20,11 +20,10 @@ mod console;
 mod dialog;
 mod navigate;
 mod press;
-mod screenshot;
 mod scroll;
+mod snapshot;
 mod tabs;
 mod type_text;
-mod wait;
 
 use std::sync::Arc;
 
@@ -99,13 +98,12 @@ macro_rules! tools {
 
 tools! {
     browser_navigate: navigate, Core;
+    browser_snapshot: snapshot, Core;
     browser_click: click, Core;
     browser_type: type_text, Core;
     browser_press: press, Core;
     browser_scroll: scroll, Core;
-    browser_screenshot: screenshot, Core;
     browser_tabs: tabs, Core;
-    browser_wait: wait, Core;
     browser_console: console, Core;
     browser_dialog: dialog, Core, needs_cdp;
     browser_cdp: cdp, Core, needs_cdp;

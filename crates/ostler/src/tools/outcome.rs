@@ -1,9 +1,10 @@
 //! What a tool came to: text that a model reads, the same as data, and a picture where it made one.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ostler_core::view::DialogView;
+use ostler_core::view::{DialogView, TaskView};
 use serde::Serialize;
 
 /// What came of a tool.
@@ -13,6 +14,10 @@ pub(super) struct Outcome {
     /// A JSON object.
     data: Vec<u8>,
     image: Option<Image>,
+    /// The most characters that the text may have, the dialogs' lines included.
+    most_chars: Option<usize>,
+    /// What is known of the task, where the contract wants it in the data.
+    state: Option<Arc<TaskView>>,
 }
 
 /// A picture on disk: megabytes of base64 never stand in a text.
@@ -29,41 +34,83 @@ impl Outcome {
     pub(super) fn new(text: impl Into<String>, data: &impl Serialize) -> Self {
         let data = serde_json::to_vec(data).expect("plain data with text keys serializes");
         debug_assert!(data.starts_with(b"{") && data.ends_with(b"}"), "a tool's data is an object");
-        Self { text: text.into(), data, image: None }
+        Self { text: text.into(), data, image: None, most_chars: None, state: None }
     }
 
     /// Adds the picture that the tool made.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tool that makes pictures is not there yet"))]
     pub(super) fn with_image(self, image: Image) -> Self {
         Self { image: Some(image), ..self }
+    }
+
+    /// Keeps the text within a limit, whatever dialogs are told of in it.
+    pub(super) fn at_most(self, most_chars: usize) -> Self {
+        Self { most_chars: Some(most_chars), ..self }
+    }
+
+    /// Adds the supervisor's state to the data: the contract's section 3.
+    pub(super) fn with_state(self, view: Arc<TaskView>) -> Self {
+        Self { state: Some(view), ..self }
     }
 
     /// Returns the contract's `{"text", "data"}`. Dialogs that are open stand in both, whatever the tool: an agent
     /// that never heard of dialogs still learns what blocks it.
     pub(super) fn to_json(&self, open: &[Arc<DialogView>]) -> Vec<u8> {
-        let text = open.iter().fold(self.text.clone(), |text, dialog| format!("{text}\n{}", dialog_line(dialog)));
         let mut json = br#"{"text":"#.to_vec();
-        append(&mut json, &text);
+        append(&mut json, &self.text_with(open));
         json.extend_from_slice(br#","data":"#);
-        match open {
-            [] => json.extend_from_slice(&self.data),
-            open => {
-                let inner = &self.data[..self.data.len() - 1];
-                json.extend_from_slice(inner);
-                json.extend_from_slice(if inner == b"{" {
-                    br#""pending_dialogs":"#
-                } else {
-                    br#","pending_dialogs":"#
-                });
-                append(&mut json, open);
-                json.push(b'}');
+        let inner = self.data.strip_suffix(b"}").unwrap_or_default();
+        json.extend_from_slice(inner);
+        let mut first = inner == b"{";
+        let mut field = |name: &str, value: &dyn Fn(&mut Vec<u8>)| {
+            json.extend_from_slice(if first { b"" } else { b"," });
+            append(&mut json, name);
+            json.push(b':');
+            value(&mut json);
+            first = false;
+        };
+        // Absent, not empty, while nobody supervises.
+        let state = self.state.as_ref().filter(|view| view.active);
+        if !open.is_empty() || state.is_some() {
+            field("pending_dialogs", &|json| append(json, open));
+        }
+        if let Some(view) = state {
+            field("recent_dialogs", &|json| append(json, &view.recent_dialogs));
+            if let Some(tree) = &view.frame_tree {
+                field("frame_tree", &|json| append(json, tree));
             }
         }
+        json.push(b'}');
         if let Some(image) = &self.image {
             json.extend_from_slice(br#","image":"#);
             append(&mut json, image);
         }
         json.push(b'}');
         json
+    }
+}
+
+impl Outcome {
+    /// Returns the text with a line for each open dialog.
+    fn text_with(&self, open: &[Arc<DialogView>]) -> Cow<'_, str> {
+        let lines: String = open.iter().map(|dialog| format!("\n{}", dialog_line(dialog))).collect();
+        let Some(most) = self.most_chars else {
+            return if lines.is_empty() {
+                Cow::Borrowed(&self.text)
+            } else {
+                Cow::Owned(format!("{}{lines}", self.text))
+            };
+        };
+        let room = most.saturating_sub(lines.chars().count());
+        match self.text.char_indices().nth(room) {
+            None if lines.is_empty() => Cow::Borrowed(&self.text),
+            None => Cow::Owned(format!("{}{lines}", self.text)),
+            // A dialog opened after the room for it was counted; a line is left out whole.
+            Some((end, _)) => {
+                let kept = self.text[..end].rfind('\n').map_or(end, |line| line);
+                Cow::Owned(format!("{}{lines}", &self.text[..kept]).chars().take(most).collect())
+            }
+        }
     }
 }
 
@@ -120,6 +167,31 @@ mod tests {
                             `ostler dialog accept|dismiss` (dialog_id d-1).";
             assert_eq!(result["text"], expected);
         }
+    }
+
+    #[test]
+    fn a_limited_text_stays_within_its_limit_with_dialogs_and_without() {
+        let lines = "a line of text\n".repeat(100);
+        for open in [vec![], vec![confirm()]] {
+            for most in [200, 500, 1500, 2000] {
+                let result = json_of(&Outcome::new(lines.clone(), &json!({})).at_most(most), &open);
+                let text = result["text"].as_str().expect("a text");
+                assert!(text.chars().count() <= most, "{most}: {text}");
+                assert_eq!(text.contains("d-1"), !open.is_empty(), "{most}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_state_is_absent_and_not_empty_while_nobody_supervises() {
+        let mut view = TaskView::empty("t".into());
+        let unattached = Outcome::new("", &json!({"n": 1})).with_state(Arc::new(view));
+        assert_eq!(json_of(&unattached, &[])["data"], json!({"n": 1}));
+        view = TaskView::empty("t".into());
+        view.active = true;
+        let attached = Outcome::new("", &json!({})).with_state(Arc::new(view));
+        assert_eq!(json_of(&attached, &[])["data"], json!({"pending_dialogs": [], "recent_dialogs": []}));
+        assert_eq!(json_of(&attached, &[confirm()])["data"]["pending_dialogs"][0]["id"], "d-1");
     }
 
     #[test]

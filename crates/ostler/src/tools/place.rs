@@ -11,6 +11,7 @@ use super::element::Element;
 use super::input::mouse::Point;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::page::{Reached, Ref, Use};
 
 /// How long the page may take to say what is there.
 const ASK: Duration = Duration::from_secs(10);
@@ -46,17 +47,28 @@ impl Place {
     }
 }
 
-/// Finds out what is at the place, and refuses one where a click would reach nothing.
-pub(super) async fn find<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place) -> Result<Found, CallError> {
+/// Finds out what is at the place, and refuses one where a click would reach nothing, or an element that `for_use`
+/// cannot be done with.
+pub(super) async fn find<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, for_use: Use) -> Result<Found, CallError> {
     match place {
-        Place::Ref(_) => Err(bad("ref", "refs are not there yet; name a place by x and y")),
+        Place::Ref(reference) => {
+            let reached = reach(tab, reference, for_use).await?;
+            let Reached { x, y, what, .. } = reached;
+            Ok(Found { at: Point { x, y }, what })
+        }
         Place::At(point) => at(tab, *point).await,
     }
 }
 
 /// Returns the element of a ref, for what is not done with the mouse, and what a model is told that it is.
-pub(super) async fn element<T: TaskLayer>(_tab: &Tab<'_, T>, _reference: &str) -> Result<(Element, String), CallError> {
-    Err(bad("ref", "refs are not there yet; name a place by x and y"))
+pub(super) async fn element<T: TaskLayer>(tab: &Tab<'_, T>, reference: &str) -> Result<(Element, String), CallError> {
+    let reached = reach(tab, reference, Use::Type).await?;
+    Ok((Element { session: reached.session, object: reached.object }, reached.what))
+}
+
+async fn reach<T: TaskLayer>(tab: &Tab<'_, T>, reference: &str, for_use: Use) -> Result<Reached, CallError> {
+    let reference = Ref::parse(reference)?;
+    tab.page()?.reach(reference, for_use).await
 }
 
 #[derive(Deserialize)]

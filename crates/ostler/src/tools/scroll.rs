@@ -13,6 +13,7 @@ use super::outcome::Outcome;
 use super::place::{self, Place};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::page::Use;
 
 /// How long the page may take until it stands still.
 const STILL: Duration = Duration::from_secs(10);
@@ -49,7 +50,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let tab = context.tab().await?;
     let (at, over) = match args.reference {
         Some(reference) => {
-            let found = place::find(&tab, &Place::Ref(reference)).await?;
+            let found = place::find(&tab, &Place::Ref(reference), Use::Look).await?;
             (found.at, format!(" over {}", found.what))
         }
         None => (middle(&tab).await?, String::new()),

@@ -2,10 +2,8 @@
 
 mod click;
 mod navigate;
-mod screenshot;
 mod tabs;
 mod typing;
-mod waiting;
 
 use serde_json::{Value, json};
 

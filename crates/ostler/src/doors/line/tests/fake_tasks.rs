@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::within;
 use crate::endpoint::BrowserKind;
 use crate::meta::{EventSource, TaskLayer};
+use crate::page::Memory;
 use crate::secret::SecretUrl;
 use crate::tasks::{
     CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, Event, EventFilter, EventPage, TaskSummary,
@@ -226,6 +227,11 @@ impl TaskLayer for FakeTasks {
     fn events(&self, task: &TaskId) -> Result<Arc<FakeEvents>, CallError> {
         Self::known(task)?;
         Ok(Arc::clone(&self.events))
+    }
+
+    fn page_memory(&self, task: &TaskId) -> Result<Arc<Memory>, CallError> {
+        Self::known(task)?;
+        Ok(Arc::default())
     }
 
     fn request_shutdown(&self) {

@@ -1,0 +1,213 @@
+//! One document of a page, and the walker that lives in an isolated world of it.
+//!
+//! The walker is held by a remote object's handle. The handle dies with the document, so whatever is asked of an old
+//! document fails in the browser itself: a number can never mean an element of another document.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ostler_core::{CallError, FrameId, SessionId, TargetId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{CALL, Page, unknown_answer, walker};
+use crate::meta::TaskLayer;
+
+/// The isolated world's name; a page cannot see it.
+const WORLD: &str = "ostler";
+
+/// One document's walker.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) tab: TargetId,
+    pub(super) session: SessionId,
+    pub(super) frame: FrameId,
+    /// The isolated world, for other objects that are to be handed to the walker.
+    context: u64,
+    walker: String,
+}
+
+/// An argument of a walker's function.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Argument<'a, V> {
+    Value(V),
+    ObjectId(&'a str),
+}
+
+impl Document {
+    /// Puts a walker into the document that a frame shows now.
+    async fn open<T: TaskLayer>(
+        page: &Page<'_, T>,
+        session: &SessionId,
+        frame: &FrameId,
+        patience: Duration,
+    ) -> Result<Self, CallError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct World {
+            execution_context_id: u64,
+        }
+        let params = json!({"frameId": frame, "worldName": WORLD});
+        let world: World = page.call(session, "Page.createIsolatedWorld", &params, patience).await?;
+        let context = world.execution_context_id;
+        let params = json!({"expression": *walker::EXPRESSION, "contextId": context});
+        let evaluated: Evaluated<()> = page.call(session, "Runtime.evaluate", &params, CALL).await?;
+        let walker = evaluated.object("Runtime.evaluate")?;
+        Ok(Self { tab: page.target.clone(), session: session.clone(), frame: frame.clone(), context, walker })
+    }
+
+    /// Calls one of the walker's functions and returns its value.
+    pub(super) async fn ask<T: TaskLayer, V: Serialize, R: DeserializeOwned>(
+        &self,
+        page: &Page<'_, T>,
+        function: &str,
+        arguments: &[Argument<'_, V>],
+        patience: Duration,
+    ) -> Result<R, CallError> {
+        let evaluated: Evaluated<R> = self.invoke(page, function, arguments, true, patience).await?;
+        evaluated.value(function)
+    }
+
+    /// Returns a handle of the element that has a number; `None` if it is gone.
+    pub(super) async fn element<T: TaskLayer>(
+        &self,
+        page: &Page<'_, T>,
+        number: u64,
+    ) -> Result<Option<String>, CallError> {
+        let evaluated: Evaluated<()> = self.invoke(page, "element", &[Argument::Value(number)], false, CALL).await?;
+        Ok(evaluated.result.object_id)
+    }
+
+    async fn invoke<T: TaskLayer, V: Serialize, R: DeserializeOwned>(
+        &self,
+        page: &Page<'_, T>,
+        function: &str,
+        arguments: &[Argument<'_, V>],
+        by_value: bool,
+        patience: Duration,
+    ) -> Result<Evaluated<R>, CallError> {
+        let params = json!({
+            "objectId": self.walker,
+            "functionDeclaration": format!("function (...given) {{ return this.{function}(...given); }}"),
+            "arguments": arguments,
+            "returnByValue": by_value,
+        });
+        page.call(&self.session, "Runtime.callFunctionOn", &params, patience).await
+    }
+
+    /// Returns a handle, in the walker's world, of the element that holds a child frame.
+    pub(super) async fn owner<T: TaskLayer>(&self, page: &Page<'_, T>, child: &FrameId) -> Result<String, CallError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Owner {
+            backend_node_id: u64,
+        }
+        #[derive(Deserialize)]
+        struct Resolved {
+            object: RemoteObject,
+        }
+        let params = json!({"frameId": child});
+        let owner: Owner = page.call(&self.session, "DOM.getFrameOwner", &params, CALL).await?;
+        let params = json!({"backendNodeId": owner.backend_node_id, "executionContextId": self.context});
+        let resolved: Resolved = page.call(&self.session, "DOM.resolveNode", &params, CALL).await?;
+        resolved.object.object_id.ok_or_else(|| unknown_answer("DOM.resolveNode", "it names no object"))
+    }
+}
+
+impl<T: TaskLayer> Page<'_, T> {
+    /// Returns the walker of the document that a frame shows now, which is put there first if need be.
+    pub(super) async fn document(
+        &self,
+        frame: &FrameId,
+        session: &SessionId,
+        patience: Duration,
+    ) -> Result<Arc<Document>, CallError> {
+        if let Some(known) = self.memory.document(frame).filter(|known| known.session == *session)
+            && known.answers(self, patience).await?
+        {
+            return Ok(known);
+        }
+        let opened = Arc::new(Document::open(self, session, frame, patience).await?);
+        self.memory.keep_document(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+impl Document {
+    /// Returns whether the document is still there; fails if its process does not answer.
+    pub(super) async fn answers<T: TaskLayer>(
+        &self,
+        page: &Page<'_, T>,
+        patience: Duration,
+    ) -> Result<bool, CallError> {
+        let params = json!({"objectId": self.walker, "functionDeclaration": "function () {}"});
+        match page.call::<Evaluated<()>>(&self.session, "Runtime.callFunctionOn", &params, patience).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Returns whether an error says that a document is not there any more.
+pub(super) fn is_gone(error: &CallError) -> bool {
+    match error {
+        CallError::Cdp { message, .. } => {
+            let gone = ["Could not find object with given id", "Cannot find context with specified id"];
+            gone.iter().any(|gone| message.contains(gone))
+        }
+        CallError::UnknownOutcome { .. } | CallError::SessionGone { .. } => true,
+        _ => false,
+    }
+}
+
+/// What is read of the result of `Runtime.evaluate` and `Runtime.callFunctionOn`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "R: Deserialize<'de>"))]
+struct Evaluated<R> {
+    result: RemoteValue<R>,
+    exception_details: Option<Thrown>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "R: Deserialize<'de>"))]
+struct RemoteValue<R> {
+    #[serde(default = "Option::default")]
+    value: Option<R>,
+    object_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RemoteObject {
+    object_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Thrown {
+    exception: Option<Exception>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Exception {
+    description: Option<String>,
+}
+
+impl<R> Evaluated<R> {
+    fn value(self, function: &str) -> Result<R, CallError> {
+        self.check(function)?.result.value.ok_or_else(|| unknown_answer(function, "it has no value"))
+    }
+
+    fn object(self, function: &str) -> Result<String, CallError> {
+        self.check(function)?.result.object_id.ok_or_else(|| unknown_answer(function, "it names no object"))
+    }
+
+    fn check(self, function: &str) -> Result<Self, CallError> {
+        let Some(thrown) = self.exception_details else { return Ok(self) };
+        let why = thrown.exception.and_then(|thrown| thrown.description);
+        let why = why.as_deref().and_then(|why| why.lines().next()).unwrap_or("it threw");
+        Err(unknown_answer(function, why))
+    }
+}

@@ -1,0 +1,87 @@
+// What the daemon calls. One walker lives in an isolated world of each document that was looked at; the page itself
+// can neither see nor change it.
+
+const elements = new Elements();
+
+const wholePage = () => document.body ?? document.documentElement;
+
+/** Returns the part of a page that can be used: all of it, or the modal dialog that is open on it. */
+function usablePart() {
+  return [...document.querySelectorAll('dialog:modal')].at(-1) ?? wholePage();
+}
+
+/**
+ * Returns which element to show and where in it to begin: `number` is an element's, or that of a place where an
+ * outline was cut; `frame` the frame element behind which to go on.
+ */
+function scope(number, frame) {
+  const behind = frame && { node: frame, behind: true, told: false };
+  if (number === null) return { root: usablePart(), start: behind };
+  const entry = elements.entry(number);
+  const node = entry?.node.deref();
+  if (!node?.isConnected) return null;
+  if (!entry.root) return { root: node, start: behind };
+  const root = entry.root.deref() ?? wholePage();
+  return { root, start: behind ?? { node, behind: entry.behind, told: true } };
+}
+
+return {
+  /** Returns the lines from one place to the next stop: the end, a frame, or the end of the room. */
+  outline(how, ...frames) {
+    lookAround();
+    elements.lend(how.first, how.count);
+    const about = { title: document.title.toWellFormed(), url: location.href };
+    const part = scope(how.root, how.after === null ? null : frames[how.after]);
+    if (!part) return { page: about, removed: true };
+    const alone = how.root !== null && part.start === null;
+    const outline = new Outline({ ...how, alone }, frames, elements);
+    if (how.root === null && part.root !== wholePage() && how.after === null) outline.line(part.root, how.indent, MODAL);
+    outline.write(part.root, part.start);
+    const { stop } = outline;
+    return {
+      page: about,
+      text: outline.lines.join('\n').toWellFormed(),
+      length: outline.length,
+      frame: stop?.frame ?? null,
+      indent: stop?.indent ?? 0,
+      cut: Boolean(stop?.cut),
+      rest: stop?.cut ? elements.rest(stop.cut, part.root, false) : null,
+      next: elements.next,
+    };
+  },
+
+  /** Returns a number for what comes behind a frame element, in the part of the page that was shown. */
+  behind(how, frame) {
+    lookAround();
+    elements.lend(how.first, how.count);
+    const part = scope(how.root, frame);
+    return { rest: elements.rest(frame, part?.root ?? wholePage(), true), next: elements.next };
+  },
+
+  /** Returns the element itself. */
+  element(number) {
+    return elements.of(number);
+  },
+
+  /** Brings an element into view and returns where to click at it, or what is in the way. */
+  reach(number, use) {
+    lookAround();
+    const entry = elements.entry(number);
+    const element = entry?.node.deref();
+    if (entry?.root) return { fault: 'rest' };
+    return element ? reach(element, use) : { fault: 'removed' };
+  },
+
+  /** The same for a frame element and a point inside of it. */
+  passThrough(frame, point) {
+    lookAround();
+    return passThrough(frame, point);
+  },
+
+  /** Returns an element's role and name. */
+  describe(element) {
+    lookAround();
+    const role = roleOf(element);
+    return { role, name: nameOf(element, role) };
+  },
+};

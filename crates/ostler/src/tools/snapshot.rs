@@ -1,0 +1,230 @@
+//! `browser_snapshot`: the page as an outline, with the supervisor's state beside it.
+//!
+//! A page that cannot answer, because a dialog or a script holds it, is shown as it was last, and the answer says so.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use ostler_core::CallError;
+use ostler_core::view::TabState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::outcome::{Outcome, dialog_line};
+use crate::meta::TaskLayer;
+use crate::meta::value::bad;
+use crate::page::{Memory, Outlined, Page, Ref, Scope, Shown, changes};
+
+/// How much an agent reads that does not say how much.
+const DEFAULT_CHARS: usize = 20_000;
+const FEWEST_CHARS: usize = 1_000;
+const MOST_CHARS: usize = 10_000_000;
+/// The most that the first line takes, and what it shows of title and address.
+const HEADER: usize = 360;
+const MOST_TITLE: usize = 100;
+const MOST_URL: usize = 200;
+/// How long the page may take to say that it is there: when a script is known to keep it busy, when there is something
+/// to show in its place, and when there is not.
+const PATIENCE_WITH_HUNG: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE_AT_FIRST: Duration = Duration::from_secs(4);
+
+/// Reads the page as an outline: roles, names, states, text, frames in place, and refs such as e12 to act on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Only this frame.
+    frame_id: Option<String>,
+    /// Only the element of this ref, in full.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    /// Default 20000; what is left out is said.
+    #[schemars(range(min = 1000, max = 10_000_000))]
+    max_chars: Option<usize>,
+    /// A snapshot you saw, such as s3: only what changed since.
+    since: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    /// The name by which `since` takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    /// The refs to go on at, where it was cut.
+    rest: &'a [String],
+    /// The snapshot that the changes are told against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    /// There if this is not what the page shows now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale: Option<Stale>,
+}
+
+#[derive(Serialize)]
+struct Stale {
+    age_s: f64,
+    /// The `error_code` of what blocks the page.
+    because: &'static str,
+}
+
+pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let max_chars = args.max_chars.unwrap_or(DEFAULT_CHARS);
+    if !(FEWEST_CHARS..=MOST_CHARS).contains(&max_chars) {
+        return Err(bad("max_chars", format!("must be a whole number from {FEWEST_CHARS} to {MOST_CHARS}")));
+    }
+    let tab = context.tab().await?;
+    let page = tab.page()?;
+    let scope = scope(&page, &args)?;
+    let since = args.since.as_deref().map(number_of).transpose()?;
+    let dialogs: usize = context.view()?.pending_dialogs.iter().map(|open| dialog_line(open).chars().count() + 1).sum();
+    let room = max_chars.saturating_sub(HEADER + dialogs);
+    let last = page.memory().last_shown(&page.target);
+    let patience = match tab.view()?.state {
+        TabState::Hung => PATIENCE_WITH_HUNG,
+        _ if last.is_some() => PATIENCE,
+        _ => PATIENCE_AT_FIRST,
+    };
+    let outcome = match page.outline(&scope, room, patience).await {
+        Ok(outlined) => fresh(&page, scope, outlined, since),
+        Err(why @ (CallError::DialogOpen { .. } | CallError::Timeout { .. })) => as_it_was(last.as_deref(), &why),
+        Err(error) => return Err(error),
+    };
+    Ok(outcome.at_most(max_chars).with_state(context.view()?))
+}
+
+fn scope<T: TaskLayer>(page: &Page<'_, T>, args: &Args) -> Result<Scope, CallError> {
+    match (&args.reference, &args.frame_id) {
+        (Some(_), Some(_)) => Err(bad("ref", "goes without frame_id: a ref says itself which frame it is in")),
+        (Some(reference), None) => Ok(Scope::Element(Ref::parse(reference)?.number())),
+        (None, Some(frame)) => page.frame(frame).map(Scope::Frame),
+        (None, None) => Ok(Scope::Page),
+    }
+}
+
+fn number_of(since: &str) -> Result<u64, CallError> {
+    let number = since.trim().strip_prefix('s').and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| bad("since", "must be the name of a snapshot, such as s3, which its first line begins with"))
+}
+
+/// Shows what the page is now, or what changed in it.
+fn fresh<T: TaskLayer>(page: &Page<'_, T>, scope: Scope, outlined: Outlined, since: Option<u64>) -> Outcome {
+    let Outlined { lines, title, url, rest } = outlined;
+    let memory = page.memory();
+    let (kept, whole) = Memory::kept_lines(&lines);
+    let shown = memory.keep_shown(|number| Shown {
+        number,
+        target: page.target.clone(),
+        scope,
+        url: url.clone(),
+        at: Instant::now(),
+        lines: kept,
+        whole,
+    });
+    let mut text = format!("s{} {:?} {}", shown.number, cut(&title, MOST_TITLE), cut(&url, MOST_URL));
+    let mut told_since = None;
+    match since.map(|number| (number, compare(memory, number, &shown))) {
+        None => {}
+        Some((number, Ok((changes, age)))) => {
+            told_since = Some(format!("s{number}"));
+            let what = if changes.is_empty() { "Nothing changed" } else { "Changes" };
+            // Writing to a String cannot fail.
+            let _ = write!(
+                text,
+                "\n{what} since s{number}, {} ago{}\n{changes}",
+                age_words(age),
+                if changes.is_empty() { "." } else { ":" }
+            );
+        }
+        Some((number, Err(why))) => {
+            let _ = write!(text, "\nAll of the page, since s{number} {why}:");
+        }
+    }
+    if told_since.is_none() {
+        text.reserve(lines.len() + 1);
+        text.push('\n');
+        text.push_str(if lines.is_empty() { "(nothing to see)" } else { &lines });
+    }
+    let data = Data {
+        snapshot: Some(format!("s{}", shown.number)),
+        url: &url,
+        title: Some(&title),
+        rest: &rest,
+        since: told_since,
+        stale: None,
+    };
+    Outcome::new(text.trim_end(), &data)
+}
+
+/// Returns what changed since an earlier snapshot and how long ago that was, or why that cannot be told.
+fn compare(memory: &Memory, number: u64, now: &Shown) -> Result<(String, Duration), &'static str> {
+    let then = memory.shown(number).ok_or("is not kept any more")?;
+    if then.target != now.target || then.url != now.url {
+        return Err("was of another page");
+    }
+    if then.scope != now.scope {
+        return Err("was of another part");
+    }
+    if !then.whole || !now.whole {
+        return Err("is too long to compare");
+    }
+    let changes = changes(&then.lines, &now.lines).ok_or("is too different from this")?;
+    Ok((changes, now.at.duration_since(then.at)))
+}
+
+/// Shows the page as it was last, since it does not answer now.
+fn as_it_was(last: Option<&Shown>, why: &CallError) -> Outcome {
+    let blocked = match why {
+        CallError::DialogOpen { dialog, .. } => format!("{} is open", dialog.describe()),
+        _ => "a script keeps it busy: stop that with `ostler interrupt`, wait, or reload the page".to_owned(),
+    };
+    let because = why.code();
+    let Some(last) = last else {
+        let text = format!("The page cannot be read now, and was not read before: {blocked}.");
+        let data = Data {
+            snapshot: None,
+            url: "",
+            title: None,
+            rest: &[],
+            since: None,
+            stale: Some(Stale { age_s: 0.0, because }),
+        };
+        return Outcome::new(text, &data);
+    };
+    let age = last.at.elapsed();
+    let text = format!(
+        "The page cannot be read now: {blocked}. This is s{}, as it was {} ago, at {}:\n{}",
+        last.number,
+        age_words(age),
+        cut(&last.url, MOST_URL),
+        last.lines.trim_end()
+    );
+    let data = Data {
+        snapshot: Some(format!("s{}", last.number)),
+        url: &last.url,
+        title: None,
+        rest: &[],
+        since: None,
+        stale: Some(Stale { age_s: age.as_secs_f64(), because }),
+    };
+    Outcome::new(text, &data)
+}
+
+fn age_words(age: Duration) -> String {
+    match age.as_secs() {
+        0 => format!("{} ms", age.as_millis()),
+        seconds @ 1..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
