@@ -1,0 +1,173 @@
+//! The daemon against a browser that does what no Chromium does on demand: answers dialogs by itself, refuses, never
+//! answers, tells things in the wrong order, or sends what is no message at all.
+
+#[path = "real/line.rs"]
+mod line;
+mod sandbox;
+
+use std::time::Duration;
+
+use ostler_mock::{Dialog, MockBrowser, Opener, Page};
+use serde_json::{Value, json};
+use tokio::task::block_in_place;
+
+use line::Line;
+use sandbox::{Ran, Sandbox, wait_until};
+
+struct Scene {
+    line: Line,
+    page: Page,
+    browser: MockBrowser,
+    _sandbox: Sandbox,
+}
+
+impl Scene {
+    /// Starts a daemon on the browser once `bend` has made it strange; its one tab is the current one.
+    async fn with(bend: impl FnOnce(&MockBrowser)) -> Self {
+        let browser = MockBrowser::start().await;
+        let page = browser.add_page("https://example.com/");
+        bend(&browser);
+        let sandbox = Sandbox::new();
+        let line = block_in_place(|| {
+            let mut command = sandbox.ostler(&["--json", "cdp", "Browser.getVersion"]);
+            let ran = Ran::of(command.env("BU_CDP_WS", browser.ws_url()));
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let mut line = Line::connect(&sandbox.socket());
+            assert_eq!(line.js("7"), 7);
+            line
+        });
+        Self { line, page, browser, _sandbox: sandbox }
+    }
+
+    fn wait_for_state(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let mut state = Value::Null;
+        block_in_place(|| {
+            wait_until(what, || {
+                state = self.line.state();
+                holds(&state)
+            });
+        });
+        state
+    }
+
+    /// The page asks, and gets the agent's answer.
+    async fn ask_and_answer(&mut self) {
+        let asked = self.page.main_frame().open_dialog(Dialog::confirm("well?"));
+        self.wait_for_state("the dialog is seen", |state| state["pending_dialogs"][0]["message"] == "well?");
+        let answered = block_in_place(|| self.line.ask(json!({"meta": "dialog", "action": "accept"})));
+        assert_eq!(answered["ok"], true, "{answered}");
+        assert!(asked.answer().await.accepted);
+    }
+
+    fn ask(&mut self, request: Value) -> Value {
+        block_in_place(|| self.line.ask(request))
+    }
+
+    fn still_works(&mut self) {
+        block_in_place(|| assert_eq!(self.line.js("7"), 7));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_dismisses_dialogs_is_recorded_as_remote_and_holds_nothing_up() {
+    let dismisses = |browser: &MockBrowser| drop(browser.script().dismiss_dialogs_after(Duration::from_millis(10)));
+    let mut scene = Scene::with(dismisses).await;
+    for number in 1..=3 {
+        let asked = scene.page.main_frame().open_dialog(Dialog::confirm("well?"));
+        assert!(!asked.answer().await.accepted);
+        let state = scene.wait_for_state("the dialog is over", |state| {
+            state["recent_dialogs"].as_array().is_some_and(|recent| recent.len() == number)
+        });
+        assert_eq!(state["recent_dialogs"][number - 1]["closed_by"], "remote");
+        assert_eq!(state["pending_dialogs"], json!([]));
+        scene.still_works();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_domain_is_the_callers_to_know_and_changes_nothing_else() {
+    let mut scene = Scene::with(|browser| drop(browser.script().refuse("Debugger").refuse("Log"))).await;
+    let refused = scene.ask(json!({"method": "Debugger.enable"}));
+    assert_eq!([&refused["error_code"], &refused["cdp_code"]], [&json!("cdp"), &json!(-32601)], "{refused}");
+    scene.ask_and_answer().await;
+    scene.still_works();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_and_methods_that_nobody_knows_yet_change_nothing() {
+    let mut scene = Scene::with(|browser| drop(browser.script().add_unknown_fields())).await;
+    let session = scene.page.sessions()[0].to_string();
+    scene.browser.emit(None, "Quantum.entangled", json!({"targetId": 7, "frameId": ["x"]}));
+    scene.browser.emit(&*session, "Page.frameEntangled", json!({"frameId": {"id": 1}}));
+    scene.browser.emit(&*session, "Page.frameNavigated", json!({"frame": "none"}));
+    scene.page.main_frame().add_frame("https://example.com/in");
+    let state = scene.wait_for_state("the frame is there", |state| state["frame_tree"]["children"][0].is_object());
+    assert_eq!(state["frame_tree"]["children"][0]["url"], "https://example.com/in");
+    scene.ask_and_answer().await;
+    scene.still_works();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_that_never_come_end_with_their_own_time_and_nobody_elses() {
+    // Those of ours as well, that a tab does not need in order to be worked in.
+    let mute = |browser: &MockBrowser| {
+        let script = browser.script().mute("Page.getFrameTree").mute("Runtime.getIsolateId").mute("Network.enable");
+        drop(script.mute("DOM.getDocument"));
+    };
+    let mut scene = Scene::with(mute).await;
+    let slow = json!({"id": "slow", "method": "DOM.getDocument", "timeout_ms": 500});
+    let quick = json!({"id": "quick", "method": "Runtime.evaluate", "params": {"expression": "7"}});
+    let (first, second) = block_in_place(|| {
+        scene.line.send(&slow);
+        (scene.line.ask(quick), scene.line.receive())
+    });
+    assert_eq!([&first["id"], &second["id"]], ["quick", "slow"]);
+    assert_eq!([&second["error_code"], &second["timeout_ms"]], [&json!("timeout"), &json!(500)], "{second}");
+    scene.ask_and_answer().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attaching_and_detaching_may_be_told_late() {
+    let mut scene = Scene::with(|_| ()).await;
+    drop(scene.browser.script().hold("Target.attachedToTarget"));
+    let popup = scene.page.open_popup("https://example.com/popup", Opener::Kept).expect("a page that may open one");
+    // What attaches is answered before its event comes, and until then the popup is the task's in name alone.
+    let tabs = |scene: &mut Scene| scene.ask(json!({"meta": "tasks"}))["tasks"][0]["tabs"].clone();
+    block_in_place(|| wait_until("the popup is the task's", || tabs(&mut scene) == 2));
+    drop(scene.browser.script().release("Target.attachedToTarget"));
+    let in_popup =
+        json!({"method": "Runtime.evaluate", "target_id": popup.id().as_str(), "params": {"expression": "7"}});
+    assert_eq!(scene.ask(in_popup)["result"]["result"]["value"], 7, "it is set up, and calls go through");
+    let asked = popup.main_frame().open_dialog(Dialog::confirm("from the popup"));
+    scene.wait_for_state("its dialog is seen", |state| state["pending_dialogs"][0]["message"] == "from the popup");
+    assert_eq!(scene.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+    assert!(asked.answer().await.accepted);
+
+    drop(scene.browser.script().hold("Target.detachedFromTarget"));
+    popup.close();
+    block_in_place(|| wait_until("the popup is gone", || tabs(&mut scene) == 1));
+    drop(scene.browser.script().release("Target.detachedFromTarget"));
+    scene.still_works();
+    scene.ask_and_answer().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_message_is_passed_over_and_a_broken_frame_costs_one_connection() {
+    let mut scene = Scene::with(|_| ()).await;
+    for text in ["", "{", "[]", "null", "7", r#"{"id":999999,"result":{}}"#, r#"{"id":-1}"#, r#"{"method":5}"#, "{}{}"]
+    {
+        scene.browser.send_text(text);
+    }
+    scene.browser.send_binary(b"\xff\xfe\x00");
+    scene.ask_and_answer().await;
+    scene.still_works();
+    assert_eq!(scene.browser.connections(), 1, "all on the one connection");
+
+    scene.browser.send_unframed(b"\xff\xff\xff\xff no frame of any kind");
+    block_in_place(|| {
+        let evaluate = json!({"method": "Runtime.evaluate", "params": {"expression": "7"}});
+        let line = &mut scene.line;
+        wait_until("it is connected again", || line.ask(evaluate.clone())["result"]["result"]["value"] == 7);
+    });
+    scene.ask_and_answer().await;
+}
