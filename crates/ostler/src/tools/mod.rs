@@ -20,10 +20,12 @@ mod console;
 mod dialog;
 mod navigate;
 mod press;
+mod screenshot;
 mod scroll;
 mod snapshot;
 mod tabs;
 mod type_text;
+mod wait;
 
 use std::sync::Arc;
 
@@ -103,7 +105,9 @@ tools! {
     browser_type: type_text, Core;
     browser_press: press, Core;
     browser_scroll: scroll, Core;
+    browser_screenshot: screenshot, Core;
     browser_tabs: tabs, Core;
+    browser_wait: wait, Core;
     browser_console: console, Core;
     browser_dialog: dialog, Core, needs_cdp;
     browser_cdp: cdp, Core, needs_cdp;

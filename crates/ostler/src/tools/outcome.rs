@@ -38,7 +38,6 @@ impl Outcome {
     }
 
     /// Adds the picture that the tool made.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the tool that makes pictures is not there yet"))]
     pub(super) fn with_image(self, image: Image) -> Self {
         Self { image: Some(image), ..self }
     }

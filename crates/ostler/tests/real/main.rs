@@ -21,6 +21,7 @@ mod discovery;
 mod frames;
 mod hung_page;
 mod lost_browser;
+mod proofs;
 mod quiet;
 mod sleep;
 mod snapshot;

@@ -5,6 +5,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+/// What stands for a stream among the pages.
+const STREAM: &str = "a stream";
+
 /// A server whose pages can be changed while it runs. It ends with the test process.
 #[derive(Clone)]
 pub(crate) struct Site {
@@ -36,6 +39,11 @@ impl Site {
         self.pages.lock().expect("no page panics").insert(path.to_owned(), html);
     }
 
+    /// Serves a stream of events that never ends at `path`.
+    pub(crate) fn stream(&self, path: &str) {
+        self.pages.lock().expect("no page panics").insert(path.to_owned(), STREAM.to_owned());
+    }
+
     /// Returns the address of a page on the first site.
     pub(crate) fn here(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
@@ -52,6 +60,15 @@ impl Site {
         while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
         let path = request.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
         let page = self.pages.lock().expect("no page panics").get(&path).cloned();
+        if page.as_deref() == Some(STREAM) {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+            let mut written = stream.write_all(head.as_bytes());
+            while written.is_ok() {
+                written = stream.write_all(b"data: more\n\n");
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            return;
+        }
         let (status, body) = match page {
             Some(page) => ("200 OK", page),
             None => ("404 Not Found", String::new()),

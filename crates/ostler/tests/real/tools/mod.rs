@@ -2,8 +2,10 @@
 
 mod click;
 mod navigate;
+mod screenshot;
 mod tabs;
 mod typing;
+mod waiting;
 
 use serde_json::{Value, json};
 

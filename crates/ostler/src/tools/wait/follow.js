@@ -1,0 +1,57 @@
+// Resolves to true once the condition holds in this document, to false when the time is over.
+(kind, wanted, patience) => new Promise((done, fail) => {
+  const roots = function* (root) {
+    yield root;
+    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) yield* roots(element.shadowRoot);
+  };
+  const shows = element => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })
+    && element.getClientRects().length > 0;
+  const squeeze = text => text.replace(/\s+/g, ' ').toLowerCase();
+  const textOf = root => root === document ? document.body?.innerText ?? ''
+    : [...root.children].map(child => child.innerText ?? '').join('\n');
+  const holds = {
+    load: () => document.readyState === 'complete',
+    text: () => [...roots(document)].some(root => squeeze(textOf(root)).includes(squeeze(wanted))),
+    selector: () => [...roots(document)].some(root => [...root.querySelectorAll(wanted)].some(shows)),
+  }[kind];
+
+  const observer = new MutationObserver(() => later());
+  const watched = new WeakSet();
+  const watch = () => {
+    if (kind === 'load') return;
+    for (const root of roots(document)) {
+      if (watched.has(root)) continue;
+      watched.add(root);
+      observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+    }
+  };
+  // What changes without a mutation: styles that arrive or end their transition, and what a person would trigger.
+  const events = ['load', 'readystatechange', 'transitionend', 'animationend', 'toggle', 'input', 'resize', 'focusin'];
+  const over = value => {
+    observer.disconnect();
+    for (const name of events) removeEventListener(name, later, true);
+    clearTimeout(late);
+    clearTimeout(due);
+    clearInterval(unseen);
+    done(value);
+  };
+  const look = () => {
+    due = 0;
+    try {
+      if (holds()) over(true);
+      else watch();
+    } catch (error) {
+      // A selector that is none.
+      fail(error);
+      over(false);
+    }
+  };
+  // A page that changes all the time is looked at ten times a second.
+  let due = 0;
+  const later = () => { due ||= setTimeout(look, 100); };
+  const late = setTimeout(() => over(false), patience);
+  // That a shadow root was attached is told by nothing.
+  const unseen = setInterval(later, 500);
+  for (const name of events) addEventListener(name, later, true);
+  look();
+})

@@ -1,0 +1,82 @@
+//! `browser_wait`: it returns when the condition comes to hold, wherever in the tab and however it comes.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::super::world::World;
+use super::text;
+
+const ICON: &str = "<link rel=icon href='data:,'>";
+
+/// Waits while the page does something a moment later.
+#[track_caller]
+fn wait_while(world: &mut World, script: &str, args: Value) -> Value {
+    world.line.js(&format!("setTimeout(() => {{ {script} }}, 300); 1"));
+    world.tool("browser_wait", args)
+}
+
+#[test]
+fn text_and_selectors_are_seen_when_they_appear_in_any_frame_and_shadow_root() {
+    let frame = "<iframe src='{there}/in'></iframe>";
+    let mut world = World::with(&[
+        ("/", &format!("{ICON}<body><p id=p hidden>Now  Shown</p><div id=host></div>{frame}")),
+        ("/in", "<p>frame</p><script>setTimeout(() => { document.body.append('late in the frame') }, 1500)</script>"),
+    ]);
+    world.go("/");
+    let inner = world.tool("browser_wait", json!({"text": "late in the frame"}));
+    assert!(text(&inner).starts_with("There it is after "), "{inner}");
+    wait_while(&mut world, "p.hidden = false", json!({"text": "now shown"}));
+    wait_while(
+        &mut world,
+        "host.attachShadow({mode: 'open'}).innerHTML = '<b class=deep>x</b>'",
+        json!({"selector": ".deep"}),
+    );
+    // What is there but cannot be seen does not count.
+    world.line.js("p.hidden = true, 1");
+    let unseen = world.try_tool("browser_wait", json!({"selector": "#p", "timeout_s": 0.3}));
+    assert_eq!([&unseen["error_code"], &unseen["timeout_ms"]], [&json!("timeout"), &json!(300)]);
+    wait_while(&mut world, "p.hidden = false", json!({"selector": "#p"}));
+    let wrong = world.try_tool("browser_wait", json!({"selector": "p["}));
+    assert!(wrong["error"].as_str().unwrap().contains("not a valid selector"), "{wrong}");
+}
+
+#[test]
+fn a_wait_goes_on_through_navigations() {
+    let mut world = World::with(&[
+        ("/", &format!("{ICON}first")),
+        ("/next", &format!("{ICON}second<script>setTimeout(() => document.body.append(' arrived'), 200)</script>")),
+    ]);
+    world.go("/");
+    let here = world.site.here("/next");
+    let came = wait_while(&mut world, "location = '/next'", json!({"text": "arrived"}));
+    assert_eq!(came["data"]["url"], here);
+    world.go("/");
+    wait_while(&mut world, "location = '/next'", json!({"url": "*/next"}));
+    wait_while(&mut world, "location.hash = 'x'", json!({"url": "#x"}));
+    world.tool("browser_wait", json!({"load": true}));
+    let none = world.try_tool("browser_wait", json!({}));
+    assert!(none["error"].as_str().unwrap().contains("name one condition"), "{none}");
+}
+
+#[test]
+fn a_dialog_ends_a_wait_at_once() {
+    let mut world = World::with(&[("/", ICON)]);
+    world.go("/");
+    world.line.js("setTimeout(() => alert('in the way'), 300); 1");
+    let ended = world.try_tool("browser_wait", json!({"text": "never"}));
+    assert_eq!([&ended["error_code"], &ended["dialog"]["message"]], ["dialog_open", "in the way"], "{ended}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+}
+
+#[test]
+fn the_network_is_quiet_although_a_stream_goes_on() {
+    let mut world = World::with(&[("/", &format!("{ICON}<p>x"))]);
+    world.site.stream("/stream");
+    world.go("/");
+    world.line.js("source = new EventSource('/stream'); fetch('/stream'); 1");
+    let began = Instant::now();
+    let quiet = world.tool("browser_wait", json!({"idle": true, "timeout_s": 30}));
+    assert!(text(&quiet).contains("a quiet network"), "{quiet}");
+    assert!(began.elapsed().as_secs() < 15, "the stream is not waited for");
+}
