@@ -1,5 +1,7 @@
 // Called on the element that a text is to go into: finds the field in it, and does one thing with it.
 function (act, text) {
+  // A frame of the same process has types of its own.
+  const { Element, Event, HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement } = (this.ownerDocument ?? document).defaultView;
   const setter = type => Object.getOwnPropertyDescriptor(type.prototype, 'value').set;
   const fieldOf = element => {
     if (element.matches('input, textarea, select') || element.isContentEditable) return element;
@@ -45,8 +47,9 @@ function (act, text) {
     append: () => {
       field.focus();
       if (kind === 'editable') {
-        getSelection().selectAllChildren(field);
-        getSelection().collapseToEnd();
+        const selection = field.ownerDocument.getSelection();
+        selection.selectAllChildren(field);
+        selection.collapseToEnd();
         return true;
       }
       try {

@@ -20,6 +20,7 @@ mod console;
 mod dialog;
 mod navigate;
 mod press;
+mod run_script;
 mod screenshot;
 mod scroll;
 mod snapshot;
@@ -58,7 +59,6 @@ pub(crate) enum Toolset {
     /// Offered to everybody.
     Core,
     /// Runs code on this machine: offered only where the user asked for it.
-    #[expect(dead_code, reason = "its tool is not there yet")]
     Scripts,
 }
 
@@ -111,6 +111,7 @@ tools! {
     browser_console: console, Core;
     browser_dialog: dialog, Core, needs_cdp;
     browser_cdp: cdp, Core, needs_cdp;
+    browser_run: run_script, Scripts;
 }
 
 /// What a tool could not do, with the dialogs that are open: they may be why.

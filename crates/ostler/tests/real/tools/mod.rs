@@ -3,6 +3,7 @@
 mod click;
 mod navigate;
 mod screenshot;
+mod scripts;
 mod tabs;
 mod typing;
 mod waiting;

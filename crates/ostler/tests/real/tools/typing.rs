@@ -93,6 +93,22 @@ fn one_box_per_digit_gets_a_key_per_digit_and_submit_presses_enter() {
 }
 
 #[test]
+fn text_goes_to_the_focus_inside_a_frame_and_a_shadow_root() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><iframe srcdoc='<textarea>in</textarea><p contenteditable>rich</p>'></iframe><div id=host></div>
+         <script>host.attachShadow({mode: 'open'}).innerHTML = '<input>'</script>",
+    )]);
+    world.go("/");
+    world.line.js("frames[0].document.querySelector('textarea').focus(), 1");
+    assert_eq!(world.tool("browser_type", json!({"text": "side"}))["data"]["value"], "inside");
+    world.line.js("frames[0].document.querySelector('p').focus(), 1");
+    assert_eq!(world.tool("browser_type", json!({"text": "er"}))["data"]["value"], "richer");
+    world.line.js("host.shadowRoot.firstChild.focus(), 1");
+    assert_eq!(world.tool("browser_type", json!({"text": "deep"}))["data"]["value"], "deep");
+}
+
+#[test]
 fn keys_and_chords_do_what_they_do_for_a_person() {
     let mut world = World::with(&[(
         "/",
