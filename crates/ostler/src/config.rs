@@ -22,7 +22,7 @@ use ostler_core::view::DialogPolicy;
 use serde_json::{Value, json};
 
 use crate::endpoint::cloud::{self, CloudSettings, Keys, Provider, ServiceSettings};
-use crate::endpoint::{Given, Machine};
+use crate::endpoint::{Given, Headers, Machine};
 use crate::paths::{Paths, PathsError};
 use crate::secret::{Secret, SecretUrl};
 use crate::times;
@@ -117,7 +117,7 @@ impl Environment {
     /// Returns the browser that the environment names, if it names one.
     pub(crate) fn browser(&self) -> Result<Option<NamedBrowser>, ConfigError> {
         let given = |by, value: &Option<Result<SecretUrl, NotText>>| match value {
-            Some(Ok(url)) => Ok(Some(Given { url: url.clone(), by })),
+            Some(Ok(url)) => Ok(Some(Given::new(url.clone(), by))),
             Some(Err(NotText)) => Err(ConfigError::NotUtf8 { variable: by }),
             None => Ok(None),
         };
@@ -196,12 +196,16 @@ impl Environment {
         // Every key is judged, used here or not: a wrong value never lies in wait.
         let wrong = |fault| ConfigError::File(FileError::wrong(&path, fault));
         keys::check_all(&file).map_err(wrong)?;
+        // The headers go with the URL beside them: another one of the environment's must not get them.
+        let headers = keys::HEADERS.of(&file).map_err(wrong)?.unwrap_or_default().into();
+        let browser = keys::CDP_URL.of(&file).map_err(wrong)?.map(|browser| browser.with_headers(headers));
         Ok(Settings {
             paths: self.paths()?,
-            browser: self.browser()?.or(keys::CDP_URL.of(&file).map_err(wrong)?),
+            browser: self.browser()?.or(browser),
             executable: keys::EXECUTABLE.of(&file).map_err(wrong)?,
             flags: keys::FLAGS.of(&file).map_err(wrong)?.unwrap_or_default(),
             dialog_policy: keys::DIALOG_POLICY.of(&file).map_err(wrong)?.unwrap_or_default(),
+            idle_timeout: keys::IDLE_TIMEOUT.of(&file).map_err(wrong)?,
             dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
             quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
             browser_id: self.browser_id()?,
@@ -266,6 +270,8 @@ pub(crate) struct Settings {
     pub(crate) browser_id: Option<String>,
     /// What `connect --cloud` goes by.
     pub(crate) cloud: CloudSettings,
+    /// After how long without a client the daemon ends; none means never.
+    pub(crate) idle_timeout: Option<Duration>,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.
@@ -282,6 +288,13 @@ pub(crate) enum NamedBrowser {
 }
 
 impl NamedBrowser {
+    /// Returns the same with these headers.
+    fn with_headers(mut self, headers: Headers) -> Self {
+        let (Self::WebSocket(given) | Self::Http(given)) = &mut self;
+        given.headers = headers;
+        self
+    }
+
     /// Returns the URL, and the variable or key that it was given in.
     pub(crate) fn given(&self) -> &Given {
         match self {

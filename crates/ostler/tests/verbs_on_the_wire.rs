@@ -155,7 +155,7 @@ fn status_shows_daemon_tasks_tabs_and_dialogs() {
     let daemon = FakeDaemon::start(&sandbox, |line| {
         let has = |meta: &str| line.contains(&format!("\"{meta}\""));
         let reply = if has("tasks") {
-            r#"{"tasks":[{"task":"a","browser_kind":"local","active":true,"tabs":2,"pending_dialogs":1},{"task":"b","browser_kind":"cdp","active":false,"tabs":0,"pending_dialogs":0}]}"#
+            r#"{"tasks":[{"task":"a","browser_kind":"local","browser":"ws://127.0.0.1:9222 (found)","active":true,"tabs":2,"pending_dialogs":1},{"task":"b","browser_kind":"cdp","active":false,"tabs":0,"pending_dialogs":0}]}"#
         } else if has("b") {
             r#"{"error":"the browser is being dialled","error_code":"browser_gone","retry_after_ms":100}"#
         } else if has("state") {
@@ -170,6 +170,7 @@ fn status_shows_daemon_tasks_tabs_and_dialogs() {
     let expected = format!(
         "daemon   t, pid 7, version {}, {}\n\
          task     a: local browser, attached, 2 tabs\n  \
+           in     ws://127.0.0.1:9222 (found)\n  \
            tab    https://shop.example/ Shop\n  \
            dialog d-1   alert        open 0.0 s   \"Hi \"\n\
          task     b: cdp browser, not attached, 0 tabs\n  \

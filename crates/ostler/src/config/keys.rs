@@ -40,7 +40,7 @@ pub(crate) static CDP_URL: Key<NamedBrowser> = Key {
     default: None,
     read: |node| {
         node.read(|url| {
-            let given = Given { url: SecretUrl::new(url), by: "browser.cdp_url in config.yaml" };
+            let given = Given::new(SecretUrl::new(url), "browser.cdp_url in config.yaml");
             match Protocol::of(&given.url) {
                 Some(Protocol::WebSocket) => Ok(NamedBrowser::WebSocket(given)),
                 Some(Protocol::Http) => Ok(NamedBrowser::Http(given)),
@@ -273,8 +273,7 @@ mod tests {
         );
         assert_eq!(DIALOG_POLICY.of(&file), Ok(Some(DialogPolicy::AutoAccept)));
         assert_eq!(DIALOG_TIMEOUT.of(&file), Ok(Some(Duration::from_millis(12_500))));
-        let given =
-            Given { url: SecretUrl::new("https://host.example/?token=T"), by: "browser.cdp_url in config.yaml" };
+        let given = Given::new(SecretUrl::new("https://host.example/?token=T"), "browser.cdp_url in config.yaml");
         assert_eq!(CDP_URL.of(&file), Ok(Some(NamedBrowser::Http(given))));
         assert_eq!(EXECUTABLE.of(&file), Ok(Some(PathBuf::from("/opt/chrome"))));
         assert_eq!(FLAGS.of(&file), Ok(Some(vec!["--mute-audio".to_owned()])));

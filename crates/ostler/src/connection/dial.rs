@@ -135,7 +135,7 @@ async fn shake_hands(
 ) -> Result<Socket, DialError> {
     let label = endpoint.url.label();
     shared.say(format!("{label}: waiting for the browser to take the connection"));
-    let mut dialling = std::pin::pin!(Socket::dial(&endpoint.url));
+    let mut dialling = std::pin::pin!(Socket::dial(&endpoint.url, &endpoint.headers));
     let timed_out = |time: Duration| DialError::Failed(format!("no handshake within {} s", time.as_secs()));
     if !endpoint.may_ask {
         return tokio::time::timeout(HANDSHAKE, dialling).await.unwrap_or_else(|_| Err(timed_out(HANDSHAKE)));

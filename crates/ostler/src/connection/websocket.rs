@@ -8,6 +8,7 @@ use futures_util::{Sink, Stream};
 use tokio::net::TcpStream;
 use tokio_websockets::{ClientBuilder, Error, Limits, MaybeTlsStream, Message, WebSocketStream, upgrade};
 
+use crate::endpoint::Headers;
 use crate::secret::SecretUrl;
 
 /// The largest message that is taken in. Chromium itself sends none of 256 MiB or more (fact D6).
@@ -63,7 +64,7 @@ impl Socket {
     /// Connects. No Origin header and no permessage-deflate are sent (facts D3, D4): this client has neither.
     ///
     /// The returned future may be dropped at any point.
-    pub(super) async fn dial(url: &SecretUrl) -> Result<Self, DialError> {
+    pub(super) async fn dial(url: &SecretUrl, headers: &Headers) -> Result<Self, DialError> {
         let failed = |error: Error| match error {
             Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(404)) => DialError::NotFound,
             Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(status @ (401 | 403 | 410))) => {
@@ -72,10 +73,15 @@ impl Socket {
             Error::Upgrade(error) => DialError::Failed(format!("the WebSocket handshake failed: {error}")),
             error => DialError::Failed(error.to_string()),
         };
-        let builder = ClientBuilder::new()
+        let mut builder = ClientBuilder::new()
             .uri(url.expose())
             .map_err(|_| DialError::Failed("the URL is none that can be dialled".to_owned()))?
             .limits(Limits::default().max_payload_len(Some(MAX_INCOMING)));
+        for (name, value) in headers.iter() {
+            builder = builder.add_header(name.clone(), value.clone()).map_err(|_| {
+                DialError::Failed(format!("the header {name} of browser.headers in config.yaml cannot be set"))
+            })?;
+        }
         let (stream, _) = builder.connect().await.map_err(failed)?;
         let tcp = match stream.get_ref() {
             MaybeTlsStream::Plain(tcp) => Some(tcp),

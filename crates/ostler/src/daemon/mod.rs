@@ -8,6 +8,7 @@
 //!
 //! Everything up to the runtime happens on one thread, which is what makes the umask safe to use.
 
+mod idle;
 pub(crate) mod lock;
 mod log;
 pub(crate) mod ownership;

@@ -11,6 +11,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::idle;
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
 use crate::endpoint::cloud::{self, CloudError, CloudFacts, CloudLease, leftovers};
@@ -38,10 +39,12 @@ pub(crate) async fn serve(
     // Whoever waits for this daemon finds the leftovers of the last one gone, unless a service is slow to answer.
     let _ = timeout(LEFTOVERS, leftovers).await;
     let (stop, stopped) = watch::channel(false);
-    let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::STANDARD, stopped));
+    let (clients, seen) = watch::channel(0);
+    let door = tokio::spawn(line::serve(listener, Arc::clone(&tasks), line::Limits::STANDARD, clients, stopped));
     ready();
     tokio::select! {
         () = asked_to_end => {}
+        () = idle::unused(seen, settings.idle_timeout) => tracing::info!("ends, since nobody uses it"),
         () = tasks.shutdown_requested() => {}
     }
     stop.send_replace(true);
@@ -65,7 +68,7 @@ fn source(settings: &Settings, adopted: Option<&CloudLease>) -> Source {
     let given = settings.browser.as_ref().map(NamedBrowser::given);
     match (adopted, &settings.browser) {
         (Some(lease), _) => Source::CloudRunning(match given {
-            Some(Given { url, by }) => CloudFacts { address: Some(url.clone()), by, ..lease.facts.clone() },
+            Some(Given { url, by, .. }) => CloudFacts { address: Some(url.clone()), by, ..lease.facts.clone() },
             None => lease.facts.clone(),
         }),
         (None, Some(NamedBrowser::WebSocket(given))) => Source::WebSocket(given.clone()),

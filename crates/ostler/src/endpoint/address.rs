@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use ureq::http::Uri;
 
 use super::error::EndpointError;
-use super::given::Given;
+use super::given::{Given, Headers};
 use super::version_page::Limits;
 use crate::secret::SecretUrl;
 
@@ -49,6 +49,8 @@ pub(super) struct Address {
     pub(super) port: u16,
     path: String,
     query: Option<String>,
+    /// What goes with a request there.
+    pub(super) headers: Headers,
 }
 
 impl Address {
@@ -95,12 +97,20 @@ impl Address {
             port,
             path: uri.path().to_owned(),
             query: uri.query().map(str::to_owned),
+            headers: Headers::clone(&given.headers),
         })
     }
 
     /// Returns the address of a port of this machine. Chromium listens on IPv4 loopback.
     pub(super) fn local(port: u16) -> Self {
-        Self { tls: false, host: "127.0.0.1".to_owned(), port, path: "/".to_owned(), query: None }
+        Self {
+            tls: false,
+            host: "127.0.0.1".to_owned(),
+            port,
+            path: "/".to_owned(),
+            query: None,
+            headers: Headers::default(),
+        }
     }
 
     /// Returns the same address with a host that Chromium's Host check accepts, and that answers.
@@ -185,7 +195,7 @@ mod tests {
     use super::*;
 
     fn parse(url: &str, protocol: Protocol) -> Result<Address, EndpointError> {
-        Address::parse(&Given { url: SecretUrl::new(url), by: "BU_X" }, protocol)
+        Address::parse(&Given::new(SecretUrl::new(url), "BU_X"), protocol)
     }
 
     fn http(url: &str) -> Address {

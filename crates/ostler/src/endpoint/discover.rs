@@ -19,7 +19,7 @@ use super::error::EndpointError;
 use super::profiles::{self, Profile};
 use super::version_page::{Limits, VersionPage};
 use super::wanted::{Wanted, same_folder};
-use super::{BrowserKind, Endpoint, Found, Machine, running};
+use super::{BrowserKind, Endpoint, Found, Headers, Machine, running};
 use crate::secret::SecretUrl;
 
 /// Where people start Chrome with debugging on. A fixed port leaves no note in the profile, so it has to be tried.
@@ -243,6 +243,7 @@ impl Live {
         }
         Endpoint {
             url: self.url(),
+            headers: Headers::default(),
             kind: BrowserKind::Local,
             found_by,
             profile: self.found.profile.as_ref().map(|profile| profile.folder.clone()),

@@ -1,5 +1,9 @@
 //! A URL that someone gave: a WebSocket to dial, or an HTTP endpoint to ask for one.
 
+use std::sync::Arc;
+
+use ureq::http::{HeaderName, HeaderValue};
+
 use super::address::{Address, Protocol};
 use super::devtools_port;
 use super::error::EndpointError;
@@ -14,13 +18,28 @@ pub(crate) struct Given {
     pub(crate) url: SecretUrl,
     /// `BU_CDP_WS`, `BU_CDP_URL`, `browser.cdp_url in config.yaml`, ...
     pub(crate) by: &'static str,
+    /// What goes with every request and connection there.
+    pub(crate) headers: Headers,
+}
+
+/// HTTP headers by name. Their values are marked as sensitive, so they print as that.
+pub(crate) type Headers = Arc<[(HeaderName, HeaderValue)]>;
+
+impl Given {
+    /// Takes a URL that needs no headers.
+    pub(crate) fn new(url: SecretUrl, by: &'static str) -> Self {
+        Self { url, by, headers: Headers::default() }
+    }
 }
 
 /// Checks a WebSocket URL and makes it one that Chromium accepts.
 pub(super) async fn websocket(given: &Given) -> Result<Endpoint, EndpointError> {
     let address = Address::parse(given, Protocol::WebSocket)?.dialable(Limits::default()).await?;
     // On this machine it may be the one of a person.
-    Ok(Endpoint { may_ask: address.is_loopback(), ..endpoint(address.given_websocket_url(), given.by.to_owned()) })
+    Ok(Endpoint {
+        may_ask: address.is_loopback(),
+        ..endpoint(address.given_websocket_url(), given, given.by.to_owned())
+    })
 }
 
 /// Asks an HTTP endpoint for its browser's WebSocket URL.
@@ -29,7 +48,7 @@ pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, E
     let address = Address::parse(given, Protocol::Http)?.dialable(limits).await?;
     let at = address.label();
     match VersionPage::fetch(&address, limits).await? {
-        VersionPage::Browser { path } => Ok(endpoint(address.websocket_url(&path), given.by.to_owned())),
+        VersionPage::Browser { path } => Ok(endpoint(address.websocket_url(&path), given, given.by.to_owned())),
         VersionPage::Missing => from_profile(given, &address, machine),
         // Only a browser on this machine has a person before it who can be asked.
         VersionPage::Refused { status: 403 } if !address.tls && address.is_loopback() => {
@@ -58,14 +77,16 @@ fn from_profile(given: &Given, address: &Address, machine: &Machine) -> Result<E
         may_ask: true,
         ..endpoint(
             address.websocket_url(&recorded.path),
+            given,
             format!("{} and the DevToolsActivePort of {}", given.by, recorded.profile.browser),
         )
     })
 }
 
-fn endpoint(url: SecretUrl, found_by: String) -> Endpoint {
+fn endpoint(url: SecretUrl, given: &Given, found_by: String) -> Endpoint {
     Endpoint {
         url,
+        headers: Arc::clone(&given.headers),
         kind: BrowserKind::Cdp,
         found_by,
         profile: None,
@@ -83,7 +104,7 @@ mod tests {
     use super::*;
 
     fn given(url: String) -> Given {
-        Given { url: SecretUrl::new(url), by: "BU_CDP_URL" }
+        Given::new(SecretUrl::new(url), "BU_CDP_URL")
     }
 
     async fn ask(port: u16, machine: &Machine) -> Result<Endpoint, EndpointError> {

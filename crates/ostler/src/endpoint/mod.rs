@@ -34,7 +34,7 @@ use crate::secret::SecretUrl;
 pub(crate) use address::Protocol;
 use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use error::EndpointError;
-pub(crate) use given::Given;
+pub(crate) use given::{Given, Headers};
 pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, guard_main};
 pub(crate) use wanted::Wanted;
 
@@ -73,7 +73,7 @@ impl Source {
         let label = given.url.label();
         let authority = label.strip_prefix("ws://")?;
         let local = ["127.", "localhost", "[::1]"].iter().any(|host| authority.starts_with(host));
-        local.then(|| Self::Http(Given { url: SecretUrl::new(format!("http://{authority}")), by: given.by }))
+        local.then(|| Self::Http(Given { url: SecretUrl::new(format!("http://{authority}")), ..given.clone() }))
     }
 }
 
@@ -97,6 +97,8 @@ pub(crate) struct Machine {
 pub(crate) struct Endpoint {
     /// The `ws://` or `wss://` URL to dial.
     pub(crate) url: SecretUrl,
+    /// What goes with the handshake.
+    pub(crate) headers: Headers,
     /// What `ping` reports as `browser_kind`.
     pub(crate) kind: BrowserKind,
     /// One phrase for `status`: how it was found.

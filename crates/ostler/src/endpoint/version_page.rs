@@ -65,7 +65,11 @@ struct Reply {
 fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, EndpointError> {
     let agent = http::agent(address.tls, limits)?;
     let failed = |error| failure(address, error);
-    let mut reply = agent.get(address.version_url().expose()).call().map_err(failed)?;
+    let mut request = agent.get(address.version_url().expose());
+    for (name, value) in address.headers.iter() {
+        request = request.header(name, value);
+    }
+    let mut reply = request.call().map_err(failed)?;
     let status = reply.status().as_u16();
     if status != 200 {
         return Ok(match status {

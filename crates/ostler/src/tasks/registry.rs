@@ -464,7 +464,7 @@ impl Drop for GiveUp<'_> {
 }
 
 fn source_of_url(url: SecretUrl) -> (Key, Source) {
-    let given = Given { url: url.clone(), by: "cdp_url" };
+    let given = Given::new(url.clone(), "cdp_url");
     let is_websocket = url.expose().starts_with("ws");
     (Key::Url(url), if is_websocket { Source::WebSocket(given) } else { Source::Http(given) })
 }

@@ -29,6 +29,8 @@ struct Tasks {
 struct Task {
     task: String,
     browser_kind: String,
+    /// Which one it is and how it was found, or why there is none; another daemon's may not say.
+    browser: Option<String>,
     active: bool,
     tabs: u64,
 }
@@ -129,10 +131,13 @@ fn print_table(context: &Context, name: &str, daemon: &Pong, shown: &[Shown]) ->
 }
 
 fn print_task(task: &Shown) -> Result<(), Failure> {
-    let Task { task: name, browser_kind, active, tabs } = &task.summary;
+    let Task { task: name, browser_kind, browser, active, tabs } = &task.summary;
     let attached = if *active { "attached" } else { "not attached" };
     let tabs = if *tabs == 1 { "1 tab".to_owned() } else { format!("{tabs} tabs") };
     print_line(&format!("task     {name}: {browser_kind} browser, {attached}, {tabs}"))?;
+    if let Some(browser) = browser {
+        print_line(&format!("  in     {browser}"))?;
+    }
     match &task.page {
         Ok(reply) => {
             if let Some(Page { url, title }) = reply::read::<Connection>(reply)?.page {

@@ -20,11 +20,13 @@ use crate::meta::value::bad;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves clients until `stop` turns true, or whoever could turn it is gone. Then nobody new is let
-/// in, no further request is read, and those under way have [`Limits::grace`] to be answered.
+/// in, no further request is read, and those under way have [`Limits::grace`] to be answered. `clients` is told how many there
+/// are, whenever one comes or goes.
 pub(crate) async fn serve<T: TaskLayer>(
     listener: UnixListener,
     tasks: Arc<T>,
     limits: Limits,
+    clients: watch::Sender<usize>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
@@ -32,10 +34,14 @@ pub(crate) async fn serve<T: TaskLayer>(
     loop {
         tokio::select! {
             () = connection::told_to_stop(&mut stop) => break,
-            Some(ended) = connections.join_next() => report(ended),
+            Some(ended) = connections.join_next() => {
+                report(ended);
+                clients.send_replace(connections.len());
+            }
             accepted = listener.accept() => match accepted.and_then(|(stream, _)| own_user(stream)) {
                 Ok(stream) if connections.len() < limits.connections => {
                     connections.spawn(connection::serve(stream, Arc::clone(&tasks), limits, told.clone()));
+                    clients.send_replace(connections.len());
                 }
                 Ok(stream) => turn_away(&stream, limits.connections),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => tracing::warn!("{error}"),

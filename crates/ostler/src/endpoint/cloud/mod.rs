@@ -60,7 +60,7 @@ pub(super) async fn reach(facts: &CloudFacts, machine: &Machine) -> Result<Endpo
     let Some(url) = address.clone() else {
         return Err(EndpointError::Cloud(CloudError::NoAddress { provider: *provider, id: id.clone() }));
     };
-    let given = Given { url, by };
+    let given = Given::new(url, by);
     let endpoint = match Protocol::of(&given.url) {
         Some(Protocol::WebSocket) => given::websocket(&given).await?,
         // What is no URL at all is refused there.

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::error::EndpointError;
-use super::{BrowserKind, Endpoint, Machine, Owned};
+use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
 pub(crate) use launched::Launched;
@@ -106,6 +106,7 @@ async fn launch_program(
     let (launched, port, path) = timeout(options.deadline, started).await.map_err(|_| timed_out())??;
     Ok(Endpoint {
         url: Address::local(port).websocket_url(&path),
+        headers: Headers::default(),
         kind: BrowserKind::Local,
         found_by: format!("launched by ostler ({})", program.display()),
         profile: Some(launched.profile().to_owned()),

@@ -22,7 +22,7 @@ impl Served {
         let listener = UnixListener::bind(folder.path().join("sock")).expect("a socket");
         let (tasks, script) = FakeTasks::new();
         let (stop, stopped) = watch::channel(false);
-        let served = tokio::spawn(serve(listener, tasks, limits, stopped));
+        let served = tokio::spawn(serve(listener, tasks, limits, watch::Sender::new(0), stopped));
         Self { folder, script, stop, served }
     }
 
