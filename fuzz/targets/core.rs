@@ -12,7 +12,7 @@ use arbitrary::Arbitrary;
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Scope};
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Effect, FrameId, Input, SessionId, Supervisor, TargetId, TaskId, Timestamp, Waiter};
 
 /// One of a few names.
@@ -216,7 +216,7 @@ impl Run {
                 self.connected = true;
                 let scope = if own { Scope::Own } else { Scope::Guest };
                 self.input(Input::Dialling);
-                self.input(Input::Connected { browser_id: Some(another.to_string()), scope });
+                self.input(Input::Connected { browser_id: Some(another.to_string()), scope, answers_dialogs: another });
             }
             Step::Lose if self.connected => self.lose(),
             Step::Connect { .. } | Step::Lose => {}
@@ -228,6 +228,7 @@ impl Run {
                     policy: one(&policies, policy),
                     dialog_timeout: Duration::from_secs(dialog_timeout_s.into()),
                     quiet,
+                    dialog_bridge: one(&[DialogBridge::Auto, DialogBridge::Always, DialogBridge::Never], policy / 3),
                     dialogs_before: 0,
                 });
             }

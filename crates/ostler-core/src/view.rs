@@ -84,7 +84,12 @@ impl TaskView {
             all_frames: None,
             console: Arc::default(),
             current_dialog_params: None,
-            policy: PolicyView { dialog_policy: DialogPolicy::default(), dialog_timeout_s: 300.0 },
+            policy: PolicyView {
+                dialog_policy: DialogPolicy::default(),
+                dialog_timeout_s: 300.0,
+                dialog_bridge: DialogBridge::default(),
+                bridged: false,
+            },
             dialogs_so_far: 0,
             sessions: Arc::default(),
             state_json: OnceLock::new(),
@@ -226,6 +231,17 @@ pub enum DialogKind {
 }
 
 impl DialogKind {
+    /// Returns the kind that CDP calls so.
+    pub(crate) fn of_cdp(kind: &str) -> Self {
+        match kind {
+            "alert" => Self::Alert,
+            "confirm" => Self::Confirm,
+            "prompt" => Self::Prompt,
+            "beforeunload" => Self::Beforeunload,
+            _ => Self::Unknown,
+        }
+    }
+
     /// Returns the contract's word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -335,6 +351,24 @@ pub struct PolicyView {
     pub dialog_policy: DialogPolicy,
     /// After how many seconds an unanswered dialog is dismissed.
     pub dialog_timeout_s: f64,
+    /// Whether they come over the bridge.
+    pub dialog_bridge: DialogBridge,
+    /// Whether they do at this moment.
+    pub bridged: bool,
+}
+
+/// Whether a task's dialogs come over the bridge: a script in place of the native dialogs, so that nobody but us answers
+/// and a page can be looked at while it asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DialogBridge {
+    /// Where the backend is known, or was seen, to answer native dialogs by itself.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
 }
 
 /// What happens when a dialog opens.

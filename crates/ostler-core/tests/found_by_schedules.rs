@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
-use ostler_core::view::{ClosedBy, DialogPolicy, TabState, TaskView};
+use ostler_core::view::{ClosedBy, DialogBridge, DialogPolicy, TabState, TaskView};
 use ostler_core::{CallError, Effect, Input, Supervisor, Timestamp, Waiter};
 
 /// A supervisor with the browser's side of the wire in the test's hands.
@@ -44,13 +44,14 @@ impl Wire {
             policy: DialogPolicy::MustRespond,
             dialog_timeout: Duration::from_secs(300),
             quiet: false,
+            dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
         wire
     }
 
     fn connect(&mut self, scope: Scope) {
-        self.input(Input::Connected { browser_id: Some("B".to_owned()), scope });
+        self.input(Input::Connected { browser_id: Some("B".to_owned()), scope, answers_dialogs: false });
     }
 
     fn create_target(&mut self) {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use etcetera::BaseStrategy;
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use serde_json::{Value, json};
 
 use crate::endpoint::cloud::{self, CloudSettings, Keys, Provider, ServiceSettings};
@@ -227,6 +227,7 @@ impl Environment {
                 },
                 daemon: self.paths()?.name,
             },
+            dialog_bridge: keys::DIALOG_BRIDGE.of(&file).map_err(wrong)?.unwrap_or_default(),
             machine: self.machine.clone(),
             log_filter: match &self.log {
                 Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -272,6 +273,8 @@ pub(crate) struct Settings {
     pub(crate) cloud: CloudSettings,
     /// After how long without a client the daemon ends; none means never.
     pub(crate) idle_timeout: Option<Duration>,
+    /// Whether a task's dialogs come over the bridge unless `connect` says otherwise.
+    pub(crate) dialog_bridge: DialogBridge,
     /// What is logged, in the words of `tracing`'s filter.
     pub(crate) log_filter: String,
     /// Where browsers are looked for, and where one of our own lives.

@@ -108,8 +108,9 @@ fn connect_says_which_browser() {
         r#"{"ok":true,"task":{"task":"default","browser_kind":"cdp","browser":"ws://h","active":true,"tabs":1}}"#;
     let printed = "task default has a cdp browser, 1 tab: ws://h";
     assert_exchange(&["connect"], r#"{"meta":"connect"}"#, reply, printed);
-    let sent = r#"{"meta":"connect","cdp_url":"ws://h/x","dialog_policy":"auto_accept","dialog_timeout_s":5.0}"#;
-    assert_exchange(&["connect", "ws://h/x", "--policy", "auto_accept", "--dialog-timeout", "5"], sent, reply, printed);
+    let sent = r#"{"meta":"connect","cdp_url":"ws://h/x","dialog_policy":"auto_accept","dialog_timeout_s":5.0,"dialog_bridge":"always"}"#;
+    let flags = ["--policy", "auto_accept", "--dialog-timeout", "5", "--dialog-bridge", "always"];
+    assert_exchange(&[&["connect", "ws://h/x"][..], &flags].concat(), sent, reply, printed);
     assert_exchange(
         &["connect", "--launch", "--headed", "--flag=--a=1", "--flag", "--b", "--executable", "/opt/c"],
         r#"{"meta":"connect","launch":{"headed":true,"flags":["--a=1","--b"],"executable":"/opt/c"}}"#,

@@ -1,9 +1,13 @@
 //! Answers to dialogs: by an agent, a policy, the watchdog, or because we leave. Given on the tab's root session only
-//! (fact A3), and tried again where Chromium says that it was not ready (fact A19).
+//! (fact A3), and tried again where Chromium says that it was not ready (fact A19). A question of the bridge is answered
+//! on the session that it came on, to the script that asks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+
+use super::bridge::Via;
 use super::dialogs::Dialog;
 use super::timers::Timer;
 use super::{DialogAnswer, End, Outcome, Purpose, Supervisor, wire};
@@ -12,7 +16,7 @@ use crate::ids::{DialogId, TargetId, Waiter};
 use crate::view::{ClosedBy, DialogKind};
 
 /// How long the browser may take to carry out an answer.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(super) const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
@@ -24,7 +28,9 @@ pub(super) const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else
 /// An answer on its way.
 #[derive(Debug)]
 pub(super) struct Answer {
-    params: String,
+    pub(super) accept: bool,
+    /// The prompt's text, a raw JSON string.
+    pub(super) text: Option<String>,
     pub(super) by: AnsweredBy,
     tries: u32,
     /// Whether the browser owes a reply to it; otherwise it waits to be sent again.
@@ -32,10 +38,19 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Returns it as an object with its text, if it has one, under the given name.
+    fn as_json(&self, text_key: &str) -> String {
+        let Self { accept, text, .. } = self;
+        match text {
+            Some(text) => format!(r#"{{"accept":{accept},"{text_key}":{text}}}"#),
+            None => format!(r#"{{"accept":{accept}}}"#),
+        }
+    }
+
     /// Returns the client that waits for an answer of which no reply will tell any more.
     pub(super) fn waits_to_be_sent_again(&self) -> Option<Waiter> {
         match self.by {
-            AnsweredBy::Agent(waiter) if !self.on_its_way => Some(waiter),
+            AnsweredBy::Agent(waiter) | AnsweredBy::RawCallToBridge(waiter) if !self.on_its_way => Some(waiter),
             _ => None,
         }
     }
@@ -48,6 +63,8 @@ pub(crate) enum AnsweredBy {
     Agent(Waiter),
     /// A client that sent `Page.handleJavaScriptDialog` itself.
     RawCall,
+    /// A client that sent that for a dialog of the bridge, of which the browser knows nothing.
+    RawCallToBridge(Waiter),
     /// `auto_dismiss` or `auto_accept`.
     Policy,
     /// Nobody answered in time.
@@ -59,7 +76,7 @@ pub(crate) enum AnsweredBy {
 impl From<AnsweredBy> for ClosedBy {
     fn from(by: AnsweredBy) -> Self {
         match by {
-            AnsweredBy::Agent(_) | AnsweredBy::RawCall => Self::Agent,
+            AnsweredBy::Agent(_) | AnsweredBy::RawCall | AnsweredBy::RawCallToBridge(_) => Self::Agent,
             AnsweredBy::Policy => Self::AutoPolicy,
             AnsweredBy::Watchdog | AnsweredBy::Leaving => Self::Watchdog,
         }
@@ -137,14 +154,11 @@ impl Supervisor {
         };
         let text = match text {
             Some(text) => Some(text.to_owned()),
-            None if prompt => default(),
+            // Our script knows what its page offered, and has all of it.
+            None if prompt && !dialog.is_bridged() => default(),
             None => None,
         };
-        let params = match text {
-            Some(text) => format!(r#"{{"accept":{accept},"promptText":{text}}}"#),
-            None => format!(r#"{{"accept":{accept}}}"#),
-        };
-        dialog.answer = Some(Answer { params, by, tries: 0, on_its_way: false });
+        dialog.answer = Some(Answer { accept, text, by, tries: 0, on_its_way: false });
         self.send_answer(target, number);
     }
 
@@ -152,10 +166,18 @@ impl Supervisor {
         let Some(dialog) = self.dialog_mut(target, number) else { return };
         let Some(answer) = &mut dialog.answer else { return };
         (answer.tries, answer.on_its_way) = (answer.tries + 1, true);
-        let (params, by, session) = (answer.params.clone(), answer.by, dialog.view.session_id.clone());
-        let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by };
-        let method = "Page.handleJavaScriptDialog";
-        self.send(purpose, Some(&session), method, Some(params.as_bytes()), ANSWER);
+        let purpose = Purpose::Answer { tab: target.clone(), dialog: number, by: answer.by };
+        let (via, owner, root) = (dialog.via.clone(), dialog.owner.clone(), dialog.view.session_id.clone());
+        let text_key = if matches!(via, Via::Native) { "promptText" } else { "text" };
+        let params = answer.as_json(text_key);
+        match &via {
+            Via::Native => {
+                let method = "Page.handleJavaScriptDialog";
+                self.send(purpose, Some(&root), method, Some(params.as_bytes()), ANSWER);
+            }
+            Via::Pause { call_frame, number, .. } => self.answer_pause(purpose, &owner, (call_frame, *number), &params),
+            Via::Request { id } => self.answer_request(purpose, &owner, id, &params),
+        }
     }
 
     pub(super) fn on_answer_again(&mut self, target: &TargetId, number: DialogId) {
@@ -163,7 +185,20 @@ impl Supervisor {
     }
 
     pub(super) fn on_answer_ended(&mut self, target: &TargetId, number: DialogId, by: AnsweredBy, end: End) {
+        let bridged = self.dialog(target, number).filter(|dialog| dialog.is_bridged());
+        let lost = match bridged.map(|dialog| (dialog.via.clone(), dialog.owner.clone())) {
+            Some((Via::Pause { .. }, owner)) => matches!(end, End::Answer(_)) && !self.on_pause_answered(&owner, &end),
+            Some((Via::Request { .. }, _)) => matches!(end, End::Answer(Err(_))),
+            Some((Via::Native, _)) | None => false,
+        };
         let outcome = match end {
+            End::Answer(_) if lost => {
+                // The page asks no more: another client let it go on, or it has left.
+                if let Some(dialog) = self.take_dialog(target, number) {
+                    self.record_closed(target, dialog, ClosedBy::Remote);
+                }
+                Err(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) })
+            }
             End::Answer(Ok(_)) => match self.take_dialog(target, number) {
                 Some(dialog) => Ok(self.record_closed(target, dialog, by.into())),
                 // What the answer set off, such as leaving the page, was told before the answer's own reply.
@@ -217,8 +252,12 @@ impl Supervisor {
                 Err(error)
             }
         };
-        if let AnsweredBy::Agent(waiter) = by {
-            self.finish(waiter, outcome.map(Outcome::Dialog));
+        match by {
+            AnsweredBy::Agent(waiter) => self.finish(waiter, outcome.map(Outcome::Dialog)),
+            AnsweredBy::RawCallToBridge(waiter) => {
+                self.finish(waiter, outcome.map(|_| Outcome::Result(Bytes::from_static(b"{}"))));
+            }
+            _ => {}
         }
     }
 
@@ -257,9 +296,11 @@ impl Supervisor {
     /// A client answers by sending `Page.handleJavaScriptDialog` itself; remembered, so that the closing
     /// is recorded as the agent's.
     pub(super) fn on_raw_answer(&mut self, target: &TargetId) {
-        let open = self.tabs.get_mut(target).and_then(|tab| tab.dialogs.last_mut());
+        let dialogs = self.tabs.get_mut(target).map(|tab| &mut tab.dialogs);
+        let open = dialogs.and_then(|dialogs| dialogs.iter_mut().rfind(|dialog| !dialog.is_bridged()));
         if let Some(dialog) = open.filter(|dialog| dialog.view.answerable && dialog.answer.is_none()) {
-            dialog.answer = Some(Answer { params: String::new(), by: AnsweredBy::RawCall, tries: 1, on_its_way: true });
+            let by = AnsweredBy::RawCall;
+            dialog.answer = Some(Answer { accept: false, text: None, by, tries: 1, on_its_way: true });
         }
     }
 
@@ -296,6 +337,11 @@ impl Supervisor {
     /// Dismisses the dialogs of a tab that is about to be forgotten.
     pub(super) fn dismiss_for_good(&mut self, target: &TargetId) {
         for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
+            if self.dialog(target, number).is_some_and(Dialog::is_bridged) {
+                // Detaching would do the same; this way it is recorded whose answer it was.
+                self.answer(target, number, false, None, AnsweredBy::Leaving);
+                continue;
+            }
             let Some(root) = self.dialog(target, number).map(|dialog| dialog.view.session_id.clone()) else { continue };
             self.send_own(Purpose::Ignored, Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
         }

@@ -151,7 +151,11 @@ impl Supervisor {
         session.awaiting = 2 + usize::from(!quiet) + usize::from(is_page);
         // Questions of an earlier set-up count for nothing any more.
         let stale = |flight: &Flight<Purpose>| {
-            flight.session.as_ref() == Some(id) && matches!(flight.purpose, Purpose::PageEnable(_) | Purpose::SetUp(_))
+            let set_up = matches!(
+                flight.purpose,
+                Purpose::PageEnable(_) | Purpose::SetUp(_) | Purpose::BridgeProbe(_) | Purpose::BridgeScript(_)
+            );
+            flight.session.as_ref() == Some(id) && set_up
         };
         for stale in self.calls.select(stale) {
             if let Some(flight) = self.calls.get_mut(stale) {
@@ -162,6 +166,7 @@ impl Supervisor {
         if !quiet {
             self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         }
+        self.arm_bridge(id);
         self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
         // A frame's document is requested on its parent's session and finishes on its own.

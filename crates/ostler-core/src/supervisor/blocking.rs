@@ -46,6 +46,29 @@ pub(crate) fn needs_every_frame(method: &str) -> bool {
     matches!(method, "Page.printToPDF" | "Page.captureSnapshot")
 }
 
+/// Returns whether the method gets no answer from a page that our script has paused, or, as input, an answer and no
+/// effect (fact B5). Whatever waits for a promise is silent too: see [`awaits_promise`].
+pub(crate) fn stops_in_pause(method: &str) -> bool {
+    const SILENT: [&str; 4] =
+        ["CSS.enable", "Page.captureSnapshot", "Runtime.awaitPromise", "Runtime.terminateExecution"];
+    method.starts_with("Input.") || SILENT.contains(&method)
+}
+
+/// Returns whether a call is answered only when a promise is settled.
+pub(crate) fn awaits_promise(method: &str, params: Option<&[u8]>) -> bool {
+    let says_so = |params: &[u8]| memchr::memmem::find(params, b"awaitPromise").is_some();
+    let read = |params| serde_json::from_slice::<super::wire::AwaitsPromise>(params).ok();
+    let params = params.filter(|params| method.starts_with("Runtime.") && says_so(params));
+    method == "Runtime.awaitPromise" || params.and_then(read).is_some_and(|params| params.await_promise)
+}
+
+/// Returns whether a page does the method at once and in the order of arrival, so that one that came before another and
+/// is answered after it can only be what runs a script meanwhile.
+pub(crate) fn is_done_in_order(method: &str) -> bool {
+    ["Runtime.", "DOM.", "Debugger."].iter().any(|domain| method.starts_with(domain))
+        || method == "Page.setDocumentContent"
+}
+
 /// Returns whether the method can be what made a page open a dialog while it is in flight: it then
 /// gets no answer until the dialog is over, even from a process that is not blocked (fact A18).
 pub(crate) fn can_trigger_dialog(method: &str) -> bool {
@@ -80,6 +103,15 @@ mod tests {
     #[test]
     fn the_table_is_sorted_for_its_search() {
         assert!(ANSWERED_BY_THE_BROWSER.is_sorted());
+    }
+
+    #[test]
+    fn a_promise_is_awaited_only_where_the_call_says_so() {
+        let awaits = |params: &str| awaits_promise("Runtime.evaluate", Some(params.as_bytes()));
+        assert!(awaits(r#"{"expression":"1","awaitPromise":true}"#));
+        assert!(!awaits(r#"{"expression":"1","awaitPromise":false}"#));
+        assert!(!awaits(r#"{"expression":"'awaitPromise'"}"#));
+        assert!(awaits_promise("Runtime.awaitPromise", None));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Dialogs: seen on the tab's root session, answered there, never missed and never answered by accident.
+//! Dialogs: seen on the tab's root session, answered there, never missed and never answered by accident. Those of the
+//! bridge come from `bridge/` and are the same from here on, but for what they block and how they are answered.
 //!
 //! ```text
 //!                    ┌── answered by agent, policy or watchdog ──▶ closing ──reply──▶ closed by it
@@ -14,23 +15,41 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answers::{Answer, AnsweredBy, CLOSED_BY_OTHERS};
+use super::bridge::Via;
 use super::publish::Dirty;
 use super::routing::Then;
 use super::timers::{Timer, TimerId};
-use super::{End, OnDialog, Purpose, Supervisor, blocking, wire};
+use super::{End, Flight, OnDialog, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
 use crate::error::CallError;
-use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId};
+use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId};
 use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogPolicy, DialogView};
 
 /// After how long a session that does not tell its process counts as sharing the dialog's.
 const SUSPICION: Duration = Duration::from_millis(250);
+
+/// A question that a page has just put.
+pub(super) struct Asked {
+    pub(super) kind: DialogKind,
+    pub(super) message: String,
+    pub(super) default_prompt: String,
+    pub(super) frame: FrameId,
+    /// The tab's root session, and the one whose renderer waits.
+    pub(super) root: SessionId,
+    pub(super) owner: SessionId,
+    pub(super) answerable: bool,
+    pub(super) raw: Bytes,
+    pub(super) via: Via,
+}
+
 /// One open dialog.
 #[derive(Debug)]
 pub(crate) struct Dialog {
     pub(crate) view: Arc<DialogView>,
     /// The raw parameters of its opening.
     pub(crate) raw: Bytes,
+    /// How it came, and so where its answer goes.
+    pub(super) via: Via,
     /// It was open before the session of now was attached.
     pub(super) orphan: bool,
     /// The session whose renderer it blocks, and the isolate of that renderer.
@@ -43,42 +62,60 @@ pub(crate) struct Dialog {
     pub(super) answer: Option<Answer>,
 }
 
+impl Dialog {
+    /// Returns whether a script of ours asks, and no native dialog is there.
+    pub(super) fn is_bridged(&self) -> bool {
+        !matches!(self.via, Via::Native)
+    }
+}
+
 impl Supervisor {
     pub(super) fn on_dialog_opening(&mut self, event: &WireEvent, params: &str, id: &SessionId) {
         let Some(opening) = wire::read::<wire::DialogOpening<'_>>(params) else { return };
         let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
         let Some(target) = session.tab.clone() else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
-        let Some(task) = self.tasks.get_mut(&tab.task) else { return };
         let owner = tab.frames.as_ref().and_then(|frames| frames.session_of(&opening.frame_id)).unwrap_or(id).clone();
-        let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
-        let number = task.next_dialog_id();
-        let kind = match &*opening.kind {
-            "alert" => DialogKind::Alert,
-            "confirm" => DialogKind::Confirm,
-            "prompt" => DialogKind::Prompt,
-            "beforeunload" => DialogKind::Beforeunload,
-            _ => DialogKind::Unknown,
-        };
         // Within one process they queue, so one that opens beside another is of another process: it dismisses
         // the first, even while that is being answered, and cannot be answered itself (fact A26).
         // In a tab that waits for its reload an answer would end the browser (fact A25).
-        let answerable = !tab.armed && tab.dialogs.iter().all(|open| open.orphan);
+        let answerable = !tab.armed && tab.dialogs.iter().all(|open| open.orphan || open.is_bridged());
+        let asked = Asked {
+            kind: DialogKind::of_cdp(&opening.kind),
+            message: opening.message.0,
+            default_prompt: opening.default_prompt.0,
+            frame: opening.frame_id,
+            root: id.clone(),
+            owner,
+            answerable,
+            raw: Bytes::copy_from_slice(event.params.as_bytes()),
+            via: Via::Native,
+        };
+        self.on_asked(&target, asked);
+    }
+
+    /// Opens a dialog, and lets the task's policy deal with it.
+    pub(super) fn on_asked(&mut self, target: &TargetId, asked: Asked) {
+        let Asked { kind, message, default_prompt, frame, root, owner, answerable, raw, via } = asked;
+        let Some(task) = self.tabs.get(target).and_then(|tab| self.tasks.get_mut(&tab.task)) else { return };
+        let number = task.next_dialog_id();
         let view = DialogView {
             id: number,
             kind,
-            message: opening.message.0,
-            default_prompt: opening.default_prompt.0,
+            message,
+            default_prompt,
             opened_at: self.now.as_unix_seconds(),
-            session_id: id.clone(),
-            frame_id: opening.frame_id,
+            session_id: root,
+            frame_id: frame,
             answerable,
         };
+        let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
         let (policy, timeout) = (task.policy, task.dialog_timeout);
         let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
         let dialog = Dialog {
             view: Arc::new(view),
-            raw: Bytes::copy_from_slice(event.params.as_bytes()),
+            raw,
+            via,
             orphan: false,
             blocked: HashSet::from([owner.clone()]),
             owner,
@@ -86,13 +123,13 @@ impl Supervisor {
             timers: vec![watchdog],
             answer: None,
         };
-        self.open(&target, dialog);
+        self.open(target, dialog);
         match policy {
-            _ if !answerable => self.block(&target, number),
-            _ if self.ending => self.answer(&target, number, false, None, AnsweredBy::Leaving),
-            DialogPolicy::MustRespond => self.block(&target, number),
-            DialogPolicy::AutoDismiss => self.answer(&target, number, false, None, AnsweredBy::Policy),
-            DialogPolicy::AutoAccept => self.answer(&target, number, true, None, AnsweredBy::Policy),
+            _ if !answerable => self.block(target, number),
+            _ if self.ending => self.answer(target, number, false, None, AnsweredBy::Leaving),
+            DialogPolicy::MustRespond => self.block(target, number),
+            DialogPolicy::AutoDismiss => self.answer(target, number, false, None, AnsweredBy::Policy),
+            DialogPolicy::AutoAccept => self.answer(target, number, true, None, AnsweredBy::Policy),
         }
     }
 
@@ -100,7 +137,7 @@ impl Supervisor {
     pub(super) fn own_dialogs_of_frame(&mut self, target: &TargetId, frame: &FrameId, id: &SessionId) {
         let dialogs = self.tabs.get_mut(target).into_iter().flat_map(|tab| &mut tab.dialogs);
         let mut owned = Vec::new();
-        for dialog in dialogs.filter(|dialog| dialog.view.frame_id == *frame) {
+        for dialog in dialogs.filter(|dialog| dialog.view.frame_id == *frame && !dialog.is_bridged()) {
             dialog.blocked.remove(&dialog.owner);
             dialog.blocked.insert(id.clone());
             (dialog.owner, dialog.isolate) = (id.clone(), None);
@@ -120,6 +157,10 @@ impl Supervisor {
 
     fn look_for_blocked(&mut self, target: &TargetId, number: DialogId) {
         let Some(dialog) = self.dialog(target, number) else { return };
+        if matches!(dialog.via, Via::Pause { .. }) {
+            // The renderer of a paused page answers, on every session that shares it (fact B5).
+            return;
+        }
         let (owner, isolate) = (dialog.owner.clone(), dialog.isolate.clone());
         // Those of the same tab, of its popups and of its opener can share the process (facts A16, A17).
         let suspects: Vec<SessionId> = self
@@ -188,9 +229,12 @@ impl Supervisor {
         }
     }
 
-    /// Returns whether `dialog` keeps `method` on `session` from finishing.
-    fn blocks(&self, tab: &TargetId, dialog: &Dialog, session: &SessionId, method: &str) -> bool {
+    /// Returns whether `dialog` keeps `method` on `session` from finishing; `awaits` if it waits for a promise.
+    fn blocks(&self, tab: &TargetId, dialog: &Dialog, session: &SessionId, method: &str, awaits: bool) -> bool {
         if blocking::finishes_despite_dialog(method) {
+            return false;
+        }
+        if matches!(dialog.via, Via::Pause { .. }) && !awaits && !blocking::stops_in_pause(method) {
             return false;
         }
         let Some(known) = self.sessions.get(session) else { return false };
@@ -201,12 +245,18 @@ impl Supervisor {
     }
 
     /// Returns the dialog that keeps a call from finishing, if any.
-    pub(super) fn blocking_dialog(&self, session: &SessionId, method: &str) -> Option<Arc<DialogView>> {
+    pub(super) fn blocking_dialog(
+        &self,
+        session: &SessionId,
+        method: &str,
+        params: Option<&[u8]>,
+    ) -> Option<Arc<DialogView>> {
         // A call must not cost a look at every tab: nearly always none asks anything.
         let asking = self.asking.iter().filter_map(|target| Some((target, self.tabs.get(target)?)));
+        let awaits = || blocking::awaits_promise(method, params);
         asking
             .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
-            .find(|(tab, dialog)| dialog.answer.is_none() && self.blocks(tab, dialog, session, method))
+            .find(|(tab, dialog)| dialog.answer.is_none() && self.blocks(tab, dialog, session, method, awaits()))
             .map(|(_, dialog)| Arc::clone(&dialog.view))
     }
 
@@ -217,15 +267,18 @@ impl Supervisor {
         let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.answer.is_none()) else { return };
         let view = Arc::clone(&dialog.view);
         let leaves = view.kind == DialogKind::Beforeunload;
-        let picked = self.calls.select(|flight| {
-            let Purpose::Client { on_dialog: OnDialog::Return, .. } = flight.purpose else { return false };
+        let mut picked = self.calls.select(|flight| {
+            let Purpose::Client { on_dialog: OnDialog::Return, awaits, .. } = flight.purpose else { return false };
             let Some(session) = &flight.session else { return false };
             let in_tab = self.sessions.get(session).is_some_and(|session| session.tab.as_ref() == Some(target));
             let caused_it = at_opening
                 && in_tab
                 && (blocking::can_trigger_dialog(&flight.method) || leaves && &*flight.method == "Page.navigate");
-            caused_it || self.blocks(target, dialog, session, &flight.method)
+            caused_it || self.blocks(target, dialog, session, &flight.method, awaits)
         });
+        if let Via::Pause { read, .. } = dialog.via {
+            picked.extend(self.calls_that_paused(&dialog.owner, read));
+        }
         for id in picked {
             if let Some(flight) = self.calls.take(id) {
                 let prepares = matches!(flight.purpose, Purpose::Client { then: Then::Evaluate { .. }, .. });
@@ -235,20 +288,36 @@ impl Supervisor {
         }
     }
 
+    /// Returns the calls that run the script which paused: sent before the question was read on the same session, and
+    /// not answered when that was, though a page does such calls in order.
+    fn calls_that_paused(&self, owner: &SessionId, read: CallId) -> Vec<CallId> {
+        let target = |id: &SessionId| self.sessions.get(id).map(|session| &session.target);
+        let ran = |flight: &Flight<Purpose>| {
+            let returns = matches!(flight.purpose, Purpose::Client { on_dialog: OnDialog::Return, .. });
+            let same = flight.session.as_ref().is_some_and(|session| target(session) == target(owner));
+            returns && same && blocking::is_done_in_order(&flight.method)
+        };
+        self.calls.select(ran).into_iter().filter(|id| *id < read).collect()
+    }
+
     pub(super) fn on_dialog_closed(&mut self, params: &str, id: &SessionId) {
-        let Some(closed) = wire::read::<wire::NamesFrame>(params) else { return };
+        let Some(closed) = wire::read::<wire::DialogClosed>(params) else { return };
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
         // The newest: an older one of the same frame was there before this session, and need not be told of.
-        let of_frame = |dialog: &Dialog| dialog.view.frame_id == closed.frame_id;
+        let of_frame = |dialog: &Dialog| dialog.view.frame_id == closed.frame_id && !dialog.is_bridged();
         let Some(at) = tab.dialogs.iter().rposition(of_frame) else { return };
         let dialog = tab.dialogs.remove(at);
         // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
-        for lost in &mut tab.dialogs[at..] {
+        for lost in tab.dialogs[at..].iter_mut().filter(|dialog| !dialog.is_bridged()) {
             Arc::make_mut(&mut lost.view).answerable = false;
         }
         if dialog.answer.as_ref().is_none_or(|answer| !answer.on_its_way) {
+            let open_for = self.now.as_unix_seconds() - dialog.view.opened_at;
             self.record_closed(&target, dialog, ClosedBy::Remote);
+            if !closed.result {
+                self.on_closed_by_others(&target, open_for);
+            }
         } else {
             // Whose answer it was, the reply to ours will tell.
             tab.closing.push(dialog);
@@ -287,6 +356,19 @@ impl Supervisor {
         self.close_where(target, |dialog| !dialog.view.answerable && frames.contains(&dialog.view.frame_id));
     }
 
+    /// Frames are gone, or have another document, while our script asks in them: nothing else tells that it is over.
+    pub(super) fn close_bridged_dialogs_of_frames(&mut self, target: &TargetId, frames: &[FrameId]) {
+        let of_frames = |dialog: &Dialog| dialog.is_bridged() && frames.contains(&dialog.view.frame_id);
+        self.let_survivors_go_on(target, of_frames);
+        self.close_where(target, of_frames);
+    }
+
+    /// The same, of all frames of a session whose own document was replaced: with it the pause has ended (fact B6), and
+    /// the new document may be in one already.
+    pub(super) fn close_bridged_dialogs_of_document(&mut self, target: &TargetId, session: &SessionId) {
+        self.close_where(target, |dialog| dialog.is_bridged() && dialog.owner == *session);
+    }
+
     pub(super) fn close_dialogs_of_session(&mut self, target: &TargetId, session: &SessionId) {
         self.close_where(target, |dialog| dialog.owner == *session);
     }
@@ -299,6 +381,7 @@ impl Supervisor {
     fn close_where(&mut self, target: &TargetId, over: impl Fn(&Dialog) -> bool) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         for dialog in tab.dialogs.extract_if(.., |dialog| over(dialog)).collect::<Vec<_>>() {
+            self.free_bridged(&dialog);
             // If an answer of ours is on its way it may be the one that ended it; nobody can tell.
             self.record_closed(target, dialog, ClosedBy::Remote);
         }
@@ -314,9 +397,13 @@ impl Supervisor {
     /// The connection is gone, or `Page` is off: what is open stays open in the page, and nobody can answer it
     /// (fact A11).
     pub(super) fn orphan_dialogs(&mut self, target: &TargetId) {
+        if !self.is_connected() {
+            // What the bridge holds goes on by itself when we are gone (fact B6).
+            self.close_where(target, Dialog::is_bridged);
+        }
         let Some(tab) = self.tabs.get_mut(target) else { return };
         let mut waiters = Vec::new();
-        for dialog in &mut tab.dialogs {
+        for dialog in tab.dialogs.iter_mut().filter(|dialog| !dialog.is_bridged()) {
             Arc::make_mut(&mut dialog.view).answerable = false;
             dialog.orphan = true;
             let waiter = dialog.answer.take().as_ref().and_then(Answer::waits_to_be_sent_again);
@@ -362,6 +449,7 @@ impl Supervisor {
         let dialog = Dialog {
             view: Arc::new(view),
             raw: Bytes::from_static(b"{}"),
+            via: Via::Native,
             orphan: true,
             owner: id.clone(),
             isolate: None,
@@ -416,11 +504,14 @@ impl Supervisor {
     }
 
     pub(super) fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
-        for timer in dialog.timers {
-            self.timers.stop(timer);
+        for timer in &dialog.timers {
+            self.timers.stop(*timer);
         }
         if let Some(waiter) = dialog.answer.as_ref().and_then(Answer::waits_to_be_sent_again) {
             self.finish(waiter, Err(CallError::NoDialog { why: Some(CLOSED_BY_OTHERS) }));
+        }
+        if dialog.is_bridged() {
+            self.on_bridged_closed(target, &dialog);
         }
         let closed = ClosedDialogView {
             id: dialog.view.id,

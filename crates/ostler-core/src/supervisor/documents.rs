@@ -64,6 +64,13 @@ impl Supervisor {
             // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens
             // can be told before this is told on the frame's own session: only what nobody tells of ends here.
             self.close_lost_dialogs_of_frames(&target, &gone);
+            // What asked over the bridge did so in the old document: the new one's scripts run after this.
+            if local_root {
+                self.close_bridged_dialogs_of_document(&target, id);
+            } else {
+                self.close_bridged_dialogs_of_frames(&target, &gone);
+                self.close_bridged_dialogs_of_frames(&target, std::slice::from_ref(&frame));
+            }
         }
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::ids::{FrameId, SessionId, TargetId, TaskId, Waiter};
-use crate::view::DialogPolicy;
+use crate::view::{DialogBridge, DialogPolicy};
 
 /// One thing that happened outside the core.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub enum Input {
         browser_id: Option<String>,
         /// Whose tabs these are.
         scope: Scope,
+        /// Whether the backend is known to answer native dialogs by itself.
+        answers_dialogs: bool,
     },
     /// The connection was lost, or could not be made.
     Gone {
@@ -38,6 +40,8 @@ pub enum Input {
         dialog_timeout: Duration,
         /// Whether its pages are kept from telling that they are watched (fact B15).
         quiet: bool,
+        /// Whether they come over the bridge.
+        dialog_bridge: DialogBridge,
         /// How many dialogs a task of this name has had before: numbers are never used again.
         dialogs_before: u64,
     },

@@ -28,7 +28,7 @@ impl Supervisor {
         if documents.is_empty() {
             return self.finish(waiter, Err(gone("tab", target.as_str())));
         }
-        let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution"));
+        let blocked = documents.iter().find_map(|id| self.blocking_dialog(id, "Runtime.terminateExecution", None));
         if let Some(dialog) = blocked {
             // It waits for the dialog, not for a script, and stopping the script would hang as well (fact A12).
             return self.finish(waiter, Err(CallError::DialogOpen { dialog, sent: false }));

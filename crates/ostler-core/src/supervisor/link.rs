@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{End, Outcome, Purpose, Scope, Supervisor};
+use super::{End, Flight, Outcome, Purpose, Scope, Supervisor};
 use crate::error::CallError;
 use crate::ids::Waiter;
 use crate::time::Timestamp;
@@ -42,12 +42,13 @@ impl Supervisor {
         }
     }
 
-    pub(super) fn on_connected(&mut self, browser_id: Option<String>, scope: Scope) {
+    pub(super) fn on_connected(&mut self, browser_id: Option<String>, scope: Scope, answers_dialogs: bool) {
         if browser_id != self.browser_id {
             self.forget_browser();
         }
         self.browser_id = browser_id;
         self.scope = scope;
+        (self.answers_dialogs, self.transport) = (answers_dialogs, None);
         self.targets.clear();
         self.closing.clear();
         self.ending = false;
@@ -136,7 +137,9 @@ impl Supervisor {
 
     /// Asked after each input, since whatever ends a dialog can be what leaving waited for.
     pub(super) fn leave_if_done(&mut self) {
-        let left = self.calls.any(|flight| matches!(flight.purpose, Purpose::Leave)) || self.is_dismissing();
+        let unread =
+            |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Leave | Purpose::BridgeQuestion { .. });
+        let left = self.calls.any(unread) || self.is_dismissing();
         if !left {
             for waiter in std::mem::take(&mut self.leaving) {
                 self.finish(waiter, Ok(Outcome::Done));

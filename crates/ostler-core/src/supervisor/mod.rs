@@ -16,6 +16,7 @@
 mod answers;
 mod attach;
 mod blocking;
+mod bridge;
 mod console;
 mod dialogs;
 mod documents;
@@ -44,6 +45,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use self::answers::AnsweredBy;
+use self::bridge::Told;
 pub use self::effect::{Effect, Outcome};
 pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
 use self::link::Link;
@@ -54,7 +56,7 @@ use self::timers::{Timer, TimerId, Timers};
 use crate::cdp::calls::{Calls, Flight};
 use crate::cdp::envelope::{self, Message, WireError, WireEvent};
 use crate::error::CallError;
-use crate::ids::{CallId, DialogId, IdMap, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, DialogId, FrameId, IdMap, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
@@ -69,7 +71,7 @@ const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(7 * 24 * 3600);
 #[derive(Debug)]
 enum Purpose {
     /// A client's call.
-    Client { waiter: Waiter, task: TaskId, on_dialog: OnDialog, timeout: Duration, then: Then },
+    Client { waiter: Waiter, task: TaskId, on_dialog: OnDialog, timeout: Duration, awaits: bool, then: Then },
     /// One of the commands that begin a connection.
     Start,
     /// Attaching to a tab that a task chose.
@@ -88,6 +90,14 @@ enum Purpose {
     FrameTree(SessionId),
     /// Which process the session's renderer is in; also proof that it answers.
     Isolate(SessionId),
+    /// Whether the backend lets us have the Debugger domain: part of the set-up, as is the next.
+    BridgeProbe(SessionId),
+    /// The script that asks in place of the native dialogs.
+    BridgeScript(SessionId),
+    /// What a page asks that is paused in that script.
+    BridgeQuestion { session: SessionId, frame: FrameId, call_frame: Box<str> },
+    /// Lets a page go on whose dialog is over, if it still waits in the script.
+    BridgeFree(SessionId),
     /// An answer to a dialog.
     Answer { tab: TargetId, dialog: DialogId, by: AnsweredBy },
     /// `Page.disable` before the reload that frees a tab from a removed frame's dialog (fact A25).
@@ -122,6 +132,10 @@ pub struct Supervisor {
     link: Link,
     scope: Scope,
     browser_id: Option<String>,
+    /// The backend is known to answer native dialogs by itself.
+    answers_dialogs: bool,
+    /// How the bridge's questions come, once this connection's first session has told what the backend allows.
+    transport: Option<bridge::Transport>,
     calls: Calls<Purpose>,
     timers: Timers,
     tasks: BTreeMap<TaskId, Task>,
@@ -161,6 +175,8 @@ impl Supervisor {
             link: Link::Dialling,
             scope: Scope::Guest,
             browser_id: None,
+            answers_dialogs: false,
+            transport: None,
             calls: Calls::default(),
             timers: Timers::default(),
             tasks: BTreeMap::new(),
@@ -184,11 +200,13 @@ impl Supervisor {
         self.now = self.now.max(now);
         match input {
             Input::Dialling => self.on_dialling(),
-            Input::Connected { browser_id, scope } => self.on_connected(browser_id, scope),
+            Input::Connected { browser_id, scope, answers_dialogs } => {
+                self.on_connected(browser_id, scope, answers_dialogs);
+            }
             Input::Gone { why, retry_after } => self.on_gone(why, retry_after),
             Input::Message(message) => self.on_message(&message),
-            Input::StartTask { task, policy, dialog_timeout, quiet, dialogs_before } => {
-                self.on_start_task(task, policy, dialog_timeout, quiet, dialogs_before);
+            Input::StartTask { task, policy, dialog_timeout, quiet, dialog_bridge, dialogs_before } => {
+                self.on_start_task(task, policy, dialog_timeout, quiet, dialog_bridge, dialogs_before);
             }
             Input::EndTask(task) => self.on_end_task(&task),
             Input::Call(call) => {
@@ -282,6 +300,18 @@ impl Supervisor {
         {
             return;
         }
+        let told = match (&*event.method, &event.session) {
+            (method, Some(session)) if method.starts_with("Debugger.") => {
+                self.on_debugger_event(method, params, session)
+            }
+            (method, Some(session)) if method.starts_with("Fetch.") || method.starts_with("Network.") => {
+                self.on_request_event(method, params, session)
+            }
+            _ => Told::Yes,
+        };
+        if matches!(told, Told::No) {
+            return;
+        }
         match (&*event.method, &event.session) {
             ("Target.attachedToTarget", parent) => self.on_attached(params, parent.as_ref()),
             ("Target.detachedFromTarget", _) => self.on_detached(params),
@@ -355,6 +385,7 @@ impl Supervisor {
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
+            Timer::StrayPause(session) => self.on_stray_pause_due(&session),
             Timer::Rearm(tab, session) => self.rearm(&tab, &session),
             Timer::ReloadAgain(tab) => self.reload_armed(&tab),
             Timer::Console(waiter) => self.on_console_due(waiter),
@@ -385,6 +416,14 @@ impl Supervisor {
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
+            Purpose::BridgeProbe(session) => self.on_bridge_probed(&session, end),
+            Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
+            Purpose::BridgeQuestion { session, frame, call_frame } => {
+                self.on_question_read(&session, frame, call_frame, end);
+            }
+            Purpose::BridgeFree(session) => {
+                self.on_pause_answered(&session, &end);
+            }
             Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
@@ -418,6 +457,7 @@ impl Supervisor {
             Purpose::Release(_) | Purpose::CreateTab { .. } | Purpose::Reload { .. } => AS_LONG_AS_IT_TAKES,
             Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
             Purpose::Console { .. } => AS_LONG_AS_IT_TAKES,
+            Purpose::BridgeProbe(_) | Purpose::BridgeScript(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };
         self.send(purpose, session, method, Some(params.as_bytes()), timeout)

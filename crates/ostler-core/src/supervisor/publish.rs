@@ -83,6 +83,7 @@ impl Supervisor {
     }
 
     fn publish(&mut self, id: &TaskId) -> Arc<TaskView> {
+        let bridged = self.is_bridged(id);
         let mut task = self.tasks.remove(id).expect("only tasks that are there are out of date");
         let dirty = std::mem::replace(&mut task.dirty, Dirty::NONE);
         let current = task.current.as_ref().and_then(|current| self.tabs.get(current));
@@ -144,7 +145,12 @@ impl Supervisor {
             all_frames: task.parts.all_frames.clone(),
             console: Arc::clone(&task.parts.console),
             current_dialog_params: current.and_then(|tab| Some(tab.dialogs.first()?.raw.clone())),
-            policy: PolicyView { dialog_policy: task.policy, dialog_timeout_s: task.dialog_timeout.as_secs_f64() },
+            policy: PolicyView {
+                dialog_policy: task.policy,
+                dialog_timeout_s: task.dialog_timeout.as_secs_f64(),
+                dialog_bridge: task.dialog_bridge,
+                bridged,
+            },
             dialogs_so_far: task.dialogs_so_far,
             sessions: Arc::clone(&task.parts.sessions),
             state_json: OnceLock::new(),

@@ -109,7 +109,8 @@ impl Supervisor {
             quiet && !matches!(session.kind, Kind::Other(_)) && tab.is_some_and(|tab| !tab.armed)
         };
         let sessions = self.sessions.iter().filter(|(_, session)| tells(session)).map(|(id, _)| id.clone());
-        let mut sessions: Vec<_> = sessions.filter(|id| self.blocking_dialog(id, "Runtime.enable").is_none()).collect();
+        let mut sessions: Vec<_> =
+            sessions.filter(|id| self.blocking_dialog(id, "Runtime.enable", None).is_none()).collect();
         sessions.sort();
         if sessions.is_empty() {
             return self.finish(waiter, Ok(Outcome::Done));

@@ -28,7 +28,7 @@ impl Supervisor {
     /// navigating the tab is its way out, and takes the session along without a word on the dialog.
     pub(super) fn frames_asking_in(&self, target: &TargetId, session: &SessionId) -> Vec<FrameId> {
         let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
-        let open = dialogs.filter(|dialog| dialog.owner == *session && dialog.view.answerable);
+        let open = dialogs.filter(|dialog| dialog.owner == *session && dialog.view.answerable && !dialog.is_bridged());
         open.map(|dialog| dialog.view.frame_id.clone()).collect()
     }
 
@@ -36,11 +36,14 @@ impl Supervisor {
     pub(super) fn unknown_frames_asking(&self, target: &TargetId) -> Vec<FrameId> {
         let Some(tab) = self.tabs.get(target) else { return Vec::new() };
         let known = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
-        let asking = tab.dialogs.iter().filter(|dialog| !dialog.orphan).map(|dialog| &dialog.view.frame_id);
+        let native = |dialog: &&super::dialogs::Dialog| !dialog.orphan && !dialog.is_bridged();
+        let asking = tab.dialogs.iter().filter(native).map(|dialog| &dialog.view.frame_id);
         asking.filter(|frame| !known(frame)).cloned().collect()
     }
 
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
+        // Under the bridge there is no native dialog, and nothing to fear from its frame's removal (fact B7).
+        self.close_bridged_dialogs_of_frames(target, gone);
         let Some(tab) = self.tabs.get_mut(target) else { return };
         if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
             return;

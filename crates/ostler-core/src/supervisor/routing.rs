@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::answers::AnsweredBy;
 use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
 use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, object, wire};
 use crate::cdp::envelope::WireError;
 use crate::error::{CallError, TimeoutHint};
-use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// The largest message that we send: Chromium drops the connection at 100 MiB (fact D5).
@@ -414,6 +415,13 @@ impl Supervisor {
             );
             return self.fail_request(request, CallError::BadRequest { field: "method", why });
         }
+        if let Some(why) = session.bridge.as_ref().and_then(|bridge| bridge.is_broken_by(&call.method)) {
+            let why = format!(
+                "{} is refused on this session because {why}; attach one of your own with Target.attachToTarget to use it there",
+                call.method
+            );
+            return self.fail_request(request, CallError::BadRequest { field: "method", why });
+        }
         let tab = session.tab.clone();
         if let Some(target) = &tab {
             let too_early = match self.tabs.get(target).map(|tab| tab.phase) {
@@ -427,9 +435,12 @@ impl Supervisor {
             }
         }
         if call.on_dialog == OnDialog::Return
-            && let Some(dialog) = self.blocking_dialog(id, &call.method)
+            && let Some(dialog) = self.blocking_dialog(id, &call.method, call.params.as_deref())
         {
             return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
+        }
+        if call.method == "Debugger.enable" {
+            self.share_debugger(id);
         }
         let mut then = Then::Nothing;
         if call.method.starts_with("Runtime.") && self.is_quiet(id) {
@@ -438,11 +449,28 @@ impl Supervisor {
         if call.method == "Page.handleJavaScriptDialog"
             && let Some(tab) = tab
         {
+            if let Some(number) = self.bridged_dialog_to_answer(&tab) {
+                return self.answer_bridged_raw(request, &tab, number);
+            }
             self.on_raw_answer(&tab);
             then = Then::RawAnswer(tab);
         }
         let id = id.clone();
         self.send_call(request, Some(&id), then);
+    }
+
+    /// A client answers a dialog of the bridge as it would a native one, which the browser does not know.
+    fn answer_bridged_raw(&mut self, mut request: Request, tab: &TargetId, number: DialogId) {
+        let What::Call(call) = &request.what else { return };
+        let params = call.params.clone().unwrap_or_default();
+        let Ok(answer) = serde_json::from_slice::<wire::RawAnswer<'_>>(&params) else {
+            let why = "Page.handleJavaScriptDialog needs `accept`, true or false, and takes `promptText`".to_owned();
+            return self.fail_request(request, CallError::BadRequest { field: "params", why });
+        };
+        self.disarm(&mut request);
+        let by = AnsweredBy::RawCallToBridge(request.waiter);
+        let text = answer.prompt_text.map(serde_json::value::RawValue::get);
+        self.answer(tab, number, answer.accept, text, by);
     }
 
     fn send_call(&mut self, mut request: Request, session: Option<&SessionId>, then: Then) {
@@ -451,7 +479,8 @@ impl Supervisor {
         let What::Call(call) = request.what else { return };
         self.reach_out(&call.method, call.params.as_deref());
         let (waiter, task, timeout, on_dialog) = (request.waiter, request.task, request.timeout, call.on_dialog);
-        let client = |then| Purpose::Client { waiter, task, on_dialog, timeout, then };
+        let awaits = blocking::awaits_promise(&call.method, call.params.as_deref());
+        let client = |then| Purpose::Client { waiter, task, on_dialog, timeout, awaits, then };
         match (session, call.world) {
             (Some(session), Some(frame)) => {
                 let params = call.params.as_deref().and_then(|raw| str::from_utf8(raw).ok()).unwrap_or("{}").into();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::bridge::Bridge;
 use super::console::FrameOfContext;
 use super::dialogs::Dialog;
 use super::frames::Frames;
@@ -73,6 +74,8 @@ pub(crate) struct Session {
     /// The main worlds by their number in this session. Kept here and not with the frames: after a restore from the
     /// back-forward cache they are told before their frames are.
     pub(crate) contexts: HashMap<i64, MainWorld>,
+    /// The dialog bridge, where it is on.
+    pub(crate) bridge: Option<Bridge>,
 }
 
 /// The main world of a frame: where its own scripts run.
@@ -100,6 +103,7 @@ impl Session {
             console: Told::default(),
             heard: Timestamp::default(),
             contexts: HashMap::new(),
+            bridge: None,
         }
     }
 }

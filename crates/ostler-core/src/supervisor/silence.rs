@@ -120,6 +120,7 @@ impl Supervisor {
             // It had crashed before the set-up came, so that nobody was there to take it in.
             return self.set_up(id);
         }
+        self.revive_bridge(id);
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
     }

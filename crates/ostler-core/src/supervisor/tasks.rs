@@ -11,7 +11,7 @@ use super::sleep::Sleep;
 use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
-use crate::view::{ClosedDialogView, DialogPolicy, MAX_RECENT_DIALOGS};
+use crate::view::{ClosedDialogView, DialogBridge, DialogPolicy, MAX_RECENT_DIALOGS};
 
 /// What is known of a task.
 #[derive(Debug)]
@@ -20,6 +20,9 @@ pub(super) struct Task {
     pub(super) dialog_timeout: Duration,
     /// Whether `Runtime` stays off in its tabs; see `quiet.rs`.
     pub(super) quiet: bool,
+    pub(super) dialog_bridge: DialogBridge,
+    /// Somebody else was seen to answer its dialogs, as fast as a machine (fact A14).
+    pub(super) answered_by_others: bool,
     /// The number of the newest dialog.
     pub(super) dialogs_so_far: u64,
     pub(super) recent: VecDeque<ClosedDialogView>,
@@ -40,11 +43,19 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn new(policy: DialogPolicy, dialog_timeout: Duration, quiet: bool, dialogs_before: u64) -> Self {
+    fn new(
+        policy: DialogPolicy,
+        dialog_timeout: Duration,
+        quiet: bool,
+        dialog_bridge: DialogBridge,
+        dialogs_before: u64,
+    ) -> Self {
         Self {
             policy,
             dialog_timeout,
             quiet,
+            dialog_bridge,
+            answered_by_others: false,
             dialogs_so_far: dialogs_before,
             recent: VecDeque::new(),
             console: Console::default(),
@@ -96,18 +107,21 @@ impl Supervisor {
         policy: DialogPolicy,
         dialog_timeout: Duration,
         quiet: bool,
+        dialog_bridge: DialogBridge,
         dialogs_before: u64,
     ) {
         match self.tasks.get_mut(&id) {
             Some(task) => {
                 (task.policy, task.dialog_timeout, task.quiet) = (policy, dialog_timeout, quiet);
+                task.dialog_bridge = dialog_bridge;
                 task.dirty |= Dirty::POLICY;
                 for target in task.tabs.clone() {
                     self.match_quiet(&target);
                 }
+                self.adjust_bridge(&id);
             }
             None => {
-                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, quiet, dialogs_before));
+                self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, quiet, dialog_bridge, dialogs_before));
                 self.adopt_unowned_tabs(&id);
             }
         }
@@ -381,5 +395,6 @@ impl Supervisor {
             tab.number = task.next_tab_number();
         }
         self.match_quiet(target);
+        self.adjust_bridge(id);
     }
 }

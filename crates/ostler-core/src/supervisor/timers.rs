@@ -34,6 +34,8 @@ pub(crate) enum Timer {
     Narrow,
     /// A client's call is about to run out of time: is its page busy, or only the call slow?
     Probe(CallId),
+    /// A pause that is not the bridge's was left to whoever made it for long enough.
+    StrayPause(SessionId),
     /// An answer to a dialog is tried again (fact A19).
     AnswerAgain(TargetId, DialogId),
 }

@@ -191,6 +191,14 @@ pub(crate) struct DialogOpening<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub(crate) struct DialogClosed {
+    pub(crate) frame_id: FrameId,
+    #[serde(default)]
+    pub(crate) result: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct RawDefaultPrompt<'a> {
     #[serde(borrow, default)]
     pub(crate) default_prompt: Option<&'a RawValue>,
@@ -246,6 +254,96 @@ pub(crate) struct WorldCreated {
 #[derive(Deserialize)]
 pub(crate) struct IsolateId {
     pub(crate) id: String,
+}
+
+/// The result of `Page.addScriptToEvaluateOnNewDocument`.
+#[derive(Deserialize)]
+pub(crate) struct AddedScript {
+    pub(crate) identifier: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ScriptParsed<'a> {
+    #[serde(borrow)]
+    pub(crate) script_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) url: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) execution_context_aux_data: Option<AuxData>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Paused<'a> {
+    #[serde(borrow)]
+    pub(crate) call_frames: Vec<CallFrame<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallFrame<'a> {
+    #[serde(borrow)]
+    pub(crate) call_frame_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) function_name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) location: Location<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Location<'a> {
+    #[serde(borrow)]
+    pub(crate) script_id: Cow<'a, str>,
+}
+
+/// The result of evaluating something whose value is asked for.
+#[derive(Deserialize)]
+pub(crate) struct Evaluated<T> {
+    pub(crate) result: Value<T>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Value<T> {
+    #[serde(default = "Option::default")]
+    pub(crate) value: Option<T>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestPaused<'a> {
+    #[serde(borrow)]
+    pub(crate) request_id: Cow<'a, str>,
+    pub(crate) frame_id: FrameId,
+    #[serde(borrow)]
+    pub(crate) request: HeldRequest<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HeldRequest<'a> {
+    #[serde(borrow)]
+    pub(crate) url: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) post_data: Option<Cow<'a, str>>,
+}
+
+/// The parameter of several methods that makes them wait for a promise.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AwaitsPromise {
+    #[serde(default)]
+    pub(crate) await_promise: bool,
+}
+
+/// The parameters of `Page.handleJavaScriptDialog`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RawAnswer<'a> {
+    pub(crate) accept: bool,
+    #[serde(borrow, default)]
+    pub(crate) prompt_text: Option<&'a RawValue>,
 }
 
 /// The parameters of `Runtime.evaluate` that say where it runs.

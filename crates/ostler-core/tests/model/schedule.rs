@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
-use ostler_core::view::{DialogPolicy, TabView, TaskView};
+use ostler_core::view::{DialogBridge, DialogPolicy, TabView, TaskView};
 use ostler_core::{CallError, Effect, Input, Supervisor, TaskId, Timestamp, Waiter};
 
 use super::browser::{Browser, Tab};
@@ -289,7 +289,7 @@ impl Schedule {
         self.say(|| format!("connected, {}", if another { "to another browser" } else { "to the same browser" }));
         self.online = true;
         let browser_id = Some(format!("uuid-{}", self.browser.life));
-        self.input(Input::Connected { browser_id, scope: self.scope });
+        self.input(Input::Connected { browser_id, scope: self.scope, answers_dialogs: false });
     }
 
     fn lose_connection(&mut self) {
@@ -430,6 +430,7 @@ impl Schedule {
             policy,
             dialog_timeout,
             quiet: false,
+            dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
     }

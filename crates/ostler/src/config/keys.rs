@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use serde_json::{Map, Value};
 use ureq::http::{HeaderName, HeaderValue};
 
@@ -105,7 +105,7 @@ pub(crate) static DIALOG_TIMEOUT: Key<Duration> = Key {
     },
 };
 
-pub(crate) static DIALOG_BRIDGE: Key<String> = Key {
+pub(crate) static DIALOG_BRIDGE: Key<DialogBridge> = Key {
     name: "browser.dialog_bridge",
     about: "Whether dialogs are taken over before the browser shows them: where its host would answer them by itself, \
             always, or never.",
@@ -113,7 +113,9 @@ pub(crate) static DIALOG_BRIDGE: Key<String> = Key {
     default: Some("auto"),
     read: |node| {
         node.read(|word| match word {
-            "auto" | "always" | "never" => Ok(word.to_owned()),
+            "auto" => Ok(DialogBridge::Auto),
+            "always" => Ok(DialogBridge::Always),
+            "never" => Ok(DialogBridge::Never),
             other => Err(format!("{other:?} is no choice; use auto, always or never")),
         })
     },

@@ -296,6 +296,7 @@ impl Driver {
     async fn hold(&mut self, mut socket: Socket, endpoint: Endpoint) -> Over {
         tracing::info!(profile = ?endpoint.profile, "connected to {} ({})", endpoint.url.label(), endpoint.found_by);
         self.ever_connected = true;
+        let answers_dialogs = endpoint.answers_dialogs();
         if let Some(owned) = endpoint.owned {
             self.owned = Some(owned);
         }
@@ -307,7 +308,7 @@ impl Driver {
         let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
         let Endpoint { url, kind, found, cloud, .. } = endpoint;
         self.shared.status.store(Arc::new(Status { kind, text, cloud, found, asking: false }));
-        self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope });
+        self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope, answers_dialogs });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;

@@ -86,6 +86,7 @@ fn defaults(source: Source, settings: &Settings) -> Defaults {
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,
         quiet: settings.quiet,
+        dialog_bridge: settings.dialog_bridge,
     }
 }
 

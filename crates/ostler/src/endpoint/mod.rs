@@ -13,6 +13,7 @@
 //! another one.
 
 mod address;
+mod answers_dialogs;
 pub(crate) mod cloud;
 mod devtools_port;
 mod discover;

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use ostler_core::CallError;
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use serde::Serialize;
 use serde_json::Map;
 use serde_json::value::RawValue;
@@ -56,6 +56,7 @@ pub(super) async fn answer<T: TaskLayer>(tasks: &T, fields: &Fields<'_>) -> Answ
         dialog_policy: fields.raw("dialog_policy").map(dialog_policy).transpose()?,
         dialog_timeout_s: fields.raw("dialog_timeout_s").map(dialog_timeout).transpose()?,
         quiet: fields.raw("quiet").map(|raw| value::flag("quiet", raw)).transpose()?,
+        dialog_bridge: fields.raw("dialog_bridge").map(dialog_bridge).transpose()?,
     };
     let task = tasks.connect(request).await?;
     Ok(reply(&Bound::of(task)))
@@ -134,6 +135,10 @@ fn cloud_options(raw: &RawValue) -> Result<CloudOptions, CallError> {
 fn dialog_policy(raw: &RawValue) -> Result<DialogPolicy, CallError> {
     serde_json::from_str(raw.get())
         .map_err(|_| bad("dialog_policy", "must be \"must_respond\", \"auto_dismiss\" or \"auto_accept\""))
+}
+
+fn dialog_bridge(raw: &RawValue) -> Result<DialogBridge, CallError> {
+    serde_json::from_str(raw.get()).map_err(|_| bad("dialog_bridge", "must be \"auto\", \"always\" or \"never\""))
 }
 
 fn dialog_timeout(raw: &RawValue) -> Result<f64, CallError> {

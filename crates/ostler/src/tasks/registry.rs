@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::{self, ClientCall, Input, Outcome};
-use ostler_core::view::{ClosedDialogView, DialogPolicy, TaskView};
+use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
 use ostler_core::{CallError, SessionId, TargetId, TaskId};
 use tokio::sync::watch;
 
@@ -43,6 +43,8 @@ pub(crate) struct Defaults {
     pub(crate) dialog_timeout: Duration,
     /// Whether pages are kept from telling that they are watched.
     pub(crate) quiet: bool,
+    /// Whether dialogs come over the bridge.
+    pub(crate) dialog_bridge: DialogBridge,
 }
 
 /// All tasks of the daemon.
@@ -199,7 +201,7 @@ impl Registry {
     /// changes nothing but the policy. Waits until a tab is attached there; until then, and if that fails, the task
     /// is as it was, but for a browser that asks for consent: the task is in it as soon as somebody gives that.
     pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
-        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s, quiet } = request;
+        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s, quiet, dialog_bridge } = request;
         let dialog_timeout = match dialog_timeout_s {
             Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| CallError::BadRequest {
                 field: "dialog_timeout_s",
@@ -211,7 +213,8 @@ impl Registry {
         let quiet = quiet.unwrap_or(self.defaults.quiet);
         let binding = self.prepare(&task, target);
         let entry = binding.entry.clone();
-        self.start(&task, &entry, policy, dialog_timeout, quiet);
+        let bridge = dialog_bridge.unwrap_or(self.defaults.dialog_bridge);
+        self.start(&task, &entry, policy, dialog_timeout, quiet, bridge);
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
         let given_up = GiveUp { registry: self, task: &task, binding: Some(&binding) };
@@ -328,9 +331,18 @@ impl Registry {
         }
     }
 
-    fn start(&self, task: &TaskId, entry: &Entry, policy: DialogPolicy, dialog_timeout: Duration, quiet: bool) {
+    fn start(
+        &self,
+        task: &TaskId,
+        entry: &Entry,
+        policy: DialogPolicy,
+        dialog_timeout: Duration,
+        quiet: bool,
+        dialog_bridge: DialogBridge,
+    ) {
         let dialogs_before = self.state().counts(task).dialogs;
-        let input = Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialogs_before };
+        let input =
+            Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialog_bridge, dialogs_before };
         entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
@@ -345,8 +357,8 @@ impl Registry {
     fn start_default_task(&self) {
         let task = TaskId::default_task();
         let binding = self.prepare(&task, ConnectTarget::Default);
-        let Defaults { dialog_policy, dialog_timeout, quiet, .. } = self.defaults;
-        self.start(&task, &binding.entry, dialog_policy, dialog_timeout, quiet);
+        let Defaults { dialog_policy, dialog_timeout, quiet, dialog_bridge, .. } = self.defaults;
+        self.start(&task, &binding.entry, dialog_policy, dialog_timeout, quiet, dialog_bridge);
         self.settle(&task, binding);
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::OnDialog;
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{FrameId, SessionId, TargetId, TaskId};
 use serde::Serialize;
 
@@ -57,6 +57,8 @@ pub(crate) struct ConnectRequest {
     pub(crate) dialog_timeout_s: Option<f64>,
     /// Whether its pages are kept from telling that they are watched; the daemon's setting when not given.
     pub(crate) quiet: Option<bool>,
+    /// Whether they come over the bridge; the daemon's setting when not given.
+    pub(crate) dialog_bridge: Option<DialogBridge>,
 }
 
 /// Which browser a task is to work in.

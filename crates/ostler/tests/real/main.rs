@@ -13,6 +13,7 @@ mod sandbox;
 mod site;
 mod world;
 
+mod bridge;
 mod bytes;
 mod calls;
 mod cloud;

@@ -12,7 +12,8 @@ const STREAM: &str = "a stream";
 #[derive(Clone)]
 pub(crate) struct Site {
     port: u16,
-    pages: Arc<Mutex<HashMap<String, String>>>,
+    /// What is served under each path: further header lines, and the HTML.
+    pages: Arc<Mutex<HashMap<String, (String, String)>>>,
 }
 
 impl Site {
@@ -35,13 +36,19 @@ impl Site {
     }
 
     pub(crate) fn put(&self, path: &str, html: &str) {
+        self.put_with(path, "", html);
+    }
+
+    /// Serves a page with a header of its own, such as `Content-Security-Policy: sandbox`.
+    pub(crate) fn put_with(&self, path: &str, header: &str, html: &str) {
         let html = html.replace("{here}", &self.here("")).replace("{there}", &self.there(""));
-        self.pages.lock().expect("no page panics").insert(path.to_owned(), html);
+        let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
+        self.pages.lock().expect("no page panics").insert(path.to_owned(), (header, html));
     }
 
     /// Serves a stream of events that never ends at `path`.
     pub(crate) fn stream(&self, path: &str) {
-        self.pages.lock().expect("no page panics").insert(path.to_owned(), STREAM.to_owned());
+        self.pages.lock().expect("no page panics").insert(path.to_owned(), (String::new(), STREAM.to_owned()));
     }
 
     /// Returns the address of a page on the first site.
@@ -60,7 +67,7 @@ impl Site {
         while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
         let path = request.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
         let page = self.pages.lock().expect("no page panics").get(&path).cloned();
-        if page.as_deref() == Some(STREAM) {
+        if page.as_ref().is_some_and(|(_, html)| html == STREAM) {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
             let mut written = stream.write_all(head.as_bytes());
             while written.is_ok() {
@@ -69,12 +76,12 @@ impl Site {
             }
             return;
         }
-        let (status, body) = match page {
+        let (status, (header, body)) = match page {
             Some(page) => ("200 OK", page),
-            None => ("404 Not Found", String::new()),
+            None => ("404 Not Found", Default::default()),
         };
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n{header}\r\n",
             body.len()
         );
         // A browser that went away in the middle is no failure of the test.

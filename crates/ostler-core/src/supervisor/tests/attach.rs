@@ -374,7 +374,7 @@ fn an_interrupt_of_a_crashed_tab_says_so_at_once() {
 #[test]
 fn a_guest_attaches_to_nothing_by_itself() {
     let mut bench = Bench::unconnected();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest });
+    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest, answers_dialogs: false });
     bench.target_created("A", "page", "");
     bench.target_created("B", "page", NOOPENER);
     let discover = bench.expect("", "Target.setDiscoverTargets");
@@ -420,7 +420,7 @@ fn a_guest_takes_the_popups_of_its_own_tab_and_releases_those_of_others() {
 #[test]
 fn popups_that_an_earlier_daemon_left_held_are_released_at_connect() {
     let mut bench = Bench::unconnected();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest });
+    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest, answers_dialogs: false });
     let left =
         r#"{"targetInfo":{"targetId":"L","type":"page","title":"","url":"","openerId":"X","canAccessOpener":true}}"#;
     bench.event("", "Target.targetCreated", left);

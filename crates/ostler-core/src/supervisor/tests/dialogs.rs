@@ -417,6 +417,7 @@ fn a_dialog_time_of_nothing_dismisses_at_once() {
         policy: DialogPolicy::MustRespond,
         dialog_timeout: Duration::ZERO,
         quiet: false,
+        dialog_bridge: DialogBridge::Auto,
         dialogs_before: 0,
     });
     bench.opening("S", "T", "confirm", "");
@@ -432,6 +433,7 @@ fn a_dialog_time_without_end_does_not_overflow() {
         policy: DialogPolicy::MustRespond,
         dialog_timeout: Duration::MAX,
         quiet: false,
+        dialog_bridge: DialogBridge::Auto,
         dialogs_before: 0,
     });
     bench.opening("S", "T", "confirm", "");

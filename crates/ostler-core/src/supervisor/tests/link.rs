@@ -10,7 +10,7 @@ fn calls_wait_while_the_browser_is_dialled() {
     let page = bench.call("Runtime.evaluate");
     let browser = bench.call("Browser.getVersion");
     bench.expect_nothing_sent();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Own });
+    bench.input(Input::Connected { browser_id: None, scope: Scope::Own, answers_dialogs: false });
     assert_eq!(bench.methods(), ["Target.setDiscoverTargets", "Target.setAutoAttach"]);
     bench.target_created("T", "page", "");
     bench.attached("", "T", "S", "page", false, "");
@@ -51,7 +51,7 @@ fn a_browser_that_cannot_be_reached_fails_what_waits_and_says_when_to_ask_again(
 #[test]
 fn a_backend_that_refuses_to_attach_by_itself_is_driven_tab_by_tab() {
     let mut bench = Bench::unconnected();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Own });
+    bench.input(Input::Connected { browser_id: None, scope: Scope::Own, answers_dialogs: false });
     let discover = bench.expect("", "Target.setDiscoverTargets");
     bench.target_created("T", "page", "");
     bench.reply(&discover, "{}");
@@ -152,7 +152,7 @@ fn the_same_browser_gets_its_tabs_back_by_name() {
         let mut bench = Bench::with_oopif();
         bench.tab("CLOSED", "SC", "PC");
         bench.lose_connection();
-        bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope });
+        bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope, answers_dialogs: false });
         bench.target_created("T", "page", "");
         if scope == Scope::Own {
             bench.attached("", "T", "S2", "page", false, "");
@@ -181,7 +181,7 @@ fn the_same_browser_shows_a_dialog_of_before_until_its_page_answers() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");
     bench.lose_connection();
-    bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope: Scope::Own });
+    bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope: Scope::Own, answers_dialogs: false });
     bench.target_created("T", "page", "");
     bench.attached("", "T", "S2", "page", false, "");
     for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
@@ -237,7 +237,11 @@ fn connecting_and_losing_a_thousand_times_leaves_nothing_behind() {
         bench.opening(&format!("S{round}"), "T", "alert", "");
         bench.lose_connection();
         bench.sent.clear();
-        bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope: Scope::Own });
+        bench.input(Input::Connected {
+            browser_id: Some("BROWSER".to_owned()),
+            scope: Scope::Own,
+            answers_dialogs: false,
+        });
         bench.tab("T", &format!("S{}", round + 1), "P");
         for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
             let sent = bench.expect("", method);

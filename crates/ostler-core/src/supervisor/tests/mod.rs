@@ -6,6 +6,7 @@
 
 mod attach;
 mod blocking;
+mod bridge;
 mod calls;
 mod dialog_ends;
 mod dialogs;
@@ -29,7 +30,7 @@ use super::{ClientCall, DialogAnswer, Effect, Input, OnDialog, Outcome, Scope, S
 use crate::error::CallError;
 use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
-use crate::view::{ClosedBy, DialogPolicy, TabState, TaskView};
+use crate::view::{ClosedBy, DialogBridge, DialogKind, DialogPolicy, TabState, TaskView};
 
 /// When every simulated clock starts: the moment that the contract's example shows.
 const START: Timestamp = Timestamp(1_650_000_000_000_000);
@@ -183,18 +184,23 @@ impl Bench {
     }
 
     fn start_task(&mut self, task: &str, policy: DialogPolicy) {
+        self.start_task_with(task, policy, DialogBridge::Auto);
+    }
+
+    fn start_task_with(&mut self, task: &str, policy: DialogPolicy, dialog_bridge: DialogBridge) {
         self.input(Input::StartTask {
             task: TaskId::from(task),
             policy,
             dialog_timeout: DIALOG_TIMEOUT,
             quiet: false,
+            dialog_bridge,
             dialogs_before: 0,
         });
     }
 
     /// Connects and answers the first commands, with no target in between.
     fn connect(&mut self, browser_id: &str, scope: Scope) {
-        self.input(Input::Connected { browser_id: Some(browser_id.to_owned()), scope });
+        self.input(Input::Connected { browser_id: Some(browser_id.to_owned()), scope, answers_dialogs: false });
         for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
             let sent = self.expect("", method);
             self.reply(&sent, "{}");

@@ -162,7 +162,7 @@ impl Run {
             let scope = if self.dice.roll(2) == 0 { Scope::Own } else { Scope::Guest };
             let browser_id = Some(self.dice.pick(&["ONE", "ONE", "TWO"]).to_owned());
             self.bench.input(Input::Dialling);
-            self.bench.input(Input::Connected { browser_id, scope });
+            self.bench.input(Input::Connected { browser_id, scope, answers_dialogs: false });
         }
         self.connected = !self.connected;
     }

@@ -28,6 +28,7 @@ impl Bench {
             policy: DialogPolicy::MustRespond,
             dialog_timeout: DIALOG_TIMEOUT,
             quiet,
+            dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
     }

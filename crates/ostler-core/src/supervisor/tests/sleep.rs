@@ -120,7 +120,11 @@ fn in_a_browser_of_our_own_auto_attach_brings_it_and_it_sleeps_all_the_same() {
 fn a_tab_that_sleeps_is_attached_by_nobody_after_a_lost_connection_either() {
     let mut bench = asleep();
     bench.lose_connection();
-    bench.input(Input::Connected { browser_id: Some("BROWSER".to_owned()), scope: Scope::Guest });
+    bench.input(Input::Connected {
+        browser_id: Some("BROWSER".to_owned()),
+        scope: Scope::Guest,
+        answers_dialogs: false,
+    });
     bench.target_created("N", "page", "");
     for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
         let sent = bench.expect("", method);

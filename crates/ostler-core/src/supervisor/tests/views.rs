@@ -37,7 +37,7 @@ fn state_is_printed_as_the_contract_shows_it() {
         r#""children":[{"frame_id":"FRAME_B","url":"about:srcdoc","is_oopif":false,"parent_frame_id":"FRAME_A"},"#,
         r#"{"frame_id":"FRAME_C","url":"https://ads.example.net/","is_oopif":true,"session_id":"SID_C","#,
         r#""parent_frame_id":"FRAME_A"}],"truncated":false},"#,
-        r#""console":[],"policy":{"dialog_policy":"must_respond","dialog_timeout_s":300.0},"#,
+        r#""console":[],"policy":{"dialog_policy":"must_respond","dialog_timeout_s":300.0,"dialog_bridge":"auto","bridged":true},"#,
         r#""sessions":[{"session_id":"SID","target_id":"FRAME_A","type":"page"},"#,
         r#"{"session_id":"SID_C","target_id":"FRAME_C","type":"iframe"}],"active":true}"#,
     );
@@ -48,7 +48,7 @@ fn state_is_printed_as_the_contract_shows_it() {
 fn what_belongs_to_the_supervisor_is_absent_while_none_is_attached() {
     let mut bench = Bench::unconnected();
     bench.input(Input::Tick);
-    let expected = r#"{"console":[],"policy":{"dialog_policy":"must_respond","dialog_timeout_s":300.0},"sessions":[],"active":false}"#;
+    let expected = r#"{"console":[],"policy":{"dialog_policy":"must_respond","dialog_timeout_s":300.0,"dialog_bridge":"auto","bridged":false},"sessions":[],"active":false}"#;
     assert_eq!(&*bench.view().state_json(), expected);
     let mut bench = example();
     bench.lose_connection();
@@ -70,6 +70,7 @@ fn reading_the_same_state_built_twice_gives_the_same_bytes() {
         policy: DialogPolicy::MustRespond,
         dialog_timeout: DIALOG_TIMEOUT,
         quiet: false,
+        dialog_bridge: DialogBridge::Auto,
         dialogs_before: 0,
     });
     assert_eq!(again.view().state_json(), example().view().state_json());

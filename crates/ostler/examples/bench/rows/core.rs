@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use ostler_core::cdp::events::EventLog;
 use ostler_core::supervisor::{Effect, Input, Scope};
-use ostler_core::view::DialogPolicy;
+use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Supervisor, TaskId, Timestamp};
 use serde_json::Value;
 
@@ -66,9 +66,10 @@ impl Core {
             policy: DialogPolicy::MustRespond,
             dialog_timeout,
             quiet: false,
+            dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
-        core.input(Input::Connected { browser_id: Some("B".to_owned()), scope: Scope::Own });
+        core.input(Input::Connected { browser_id: Some("B".to_owned()), scope: Scope::Own, answers_dialogs: false });
         core.answer_all()?;
         let info = r#"{"targetId":"T","type":"page","title":"","url":"https://example.com/","attached":true,"canAccessOpener":false}"#;
         core.message(format!(r#"{{"method":"Target.targetCreated","params":{{"targetInfo":{info}}}}}"#));

@@ -79,6 +79,22 @@ pub(super) struct Connect {
     /// Dismiss a dialog that nobody answered for so long
     #[arg(long, value_name = "SECONDS", value_parser = text::seconds)]
     dialog_timeout: Option<Duration>,
+
+    /// Whether dialogs come over the bridge, where nobody else can answer them and a waiting page can be looked at
+    #[arg(long, value_enum)]
+    dialog_bridge: Option<Bridge>,
+}
+
+/// The contract's settings of the dialog bridge.
+#[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+enum Bridge {
+    /// Where the browser's host answers dialogs by itself
+    Auto,
+    /// In every document
+    Always,
+    /// Nowhere
+    Never,
 }
 
 /// The contract's dialog policies.
@@ -132,6 +148,8 @@ struct Request<'a> {
     dialog_policy: Option<Policy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog_timeout_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialog_bridge: Option<Bridge>,
 }
 
 #[derive(Serialize)]
@@ -203,6 +221,7 @@ impl Connect {
             cloud,
             dialog_policy: self.policy,
             dialog_timeout_s: self.dialog_timeout.map(|time| time.as_secs_f64()),
+            dialog_bridge: self.dialog_bridge,
         };
         // Whatever browser the daemon has: this request says which one it shall have.
         let mut client = context.connect()?.with_any_browser();

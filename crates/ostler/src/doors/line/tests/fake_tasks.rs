@@ -202,7 +202,8 @@ impl TaskLayer for FakeTasks {
         };
         let (policy, timeout) = (request.dialog_policy, request.dialog_timeout_s);
         let quiet = request.quiet.map(|quiet| format!(" quiet {quiet}")).unwrap_or_default();
-        self.note(format!("connect {} {target} {policy:?} {timeout:?}{quiet}", request.task));
+        let bridge = request.dialog_bridge.map(|bridge| format!(" {bridge:?}")).unwrap_or_default();
+        self.note(format!("connect {} {target} {policy:?} {timeout:?}{quiet}{bridge}", request.task));
         Ok(Self::summary(request.task))
     }
 

@@ -178,7 +178,7 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
     let (mut client, script) = Client::connect();
     let bound = |task| format!(r#"{{"ok":true,"task":{{"task":"{task}",{SUMMARY}}}"#);
     assert_eq!(client.ask(r#"{"meta":"connect"}"#).await, bound("default"));
-    let url = r#"{"meta":"connect","task":"a","cdp_url":"WSS://h/?k=v","dialog_policy":"auto_accept","dialog_timeout_s":0.5}"#;
+    let url = r#"{"meta":"connect","task":"a","cdp_url":"WSS://h/?k=v","dialog_policy":"auto_accept","dialog_timeout_s":0.5,"dialog_bridge":"always"}"#;
     assert_eq!(client.ask(url).await, bound("a"));
     let launch = r#"{"meta":"connect","launch":{"headed":true,"flags":["--x"],"executable":"/bin/c"}}"#;
     assert_eq!(client.ask(launch).await, bound("default"));
@@ -191,7 +191,7 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
         script.asked(),
         [
             "connect default default None None",
-            "connect a wss://h/?k=v Some(AutoAccept) Some(0.5)",
+            "connect a wss://h/?k=v Some(AutoAccept) Some(0.5) Always",
             r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
             "connect default launch false [] None None None quiet true",
             r#"connect default cloud browserbase Some("k") None {"timeout": Number(60)} None None"#,
@@ -229,6 +229,7 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         (r#""cdp_url":"ws://SECRET","dialog_policy":"sometimes""#, "`dialog_policy`"),
         (r#""cdp_url":"ws://SECRET","dialog_timeout_s":0"#, "`dialog_timeout_s`"),
         (r#""quiet":"yes""#, "`quiet`"),
+        (r#""cdp_url":"ws://SECRET","dialog_bridge":true"#, "`dialog_bridge`: must be \"auto\""),
         (r#""dialog_timeout_s":86401"#, "`dialog_timeout_s`"),
         (r#""dialog_timeout_s":1e999"#, "`dialog_timeout_s`"),
         (r#""cdp_url":"ws://SECRET","cdp_url":"ws://SECRET""#, "duplicate field `cdp_url`"),

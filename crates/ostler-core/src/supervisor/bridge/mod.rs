@@ -1,0 +1,329 @@
+//! The dialog bridge: a page's questions reach us through a script of ours in place of the native dialogs.
+//!
+//! It is for backends that answer native dialogs by themselves, faster than anybody can think (fact A14), and for
+//! agents that want to look at a page while it asks (fact B5). A script in every document replaces `alert`, `confirm`,
+//! `prompt` and `print`, and brings each question to us in one of two ways:
+//!
+//! ```text
+//!   Transport::Pause      a `debugger` statement; the page's own ones are blackboxed (B3, B4)      pauses.rs
+//!   Transport::Request    a synchronous request that `Fetch` holds (B2), where Debugger is refused  requests.rs
+//!        │
+//!        └── question ──▶ the same pending dialog as a native one ── answer ──▶ back the same way
+//! ```
+//!
+//! Whatever neither carries goes on to the native dialog: a page never gets an answer that nobody gave.
+
+mod pauses;
+mod question;
+mod requests;
+mod script;
+
+pub(super) use self::pauses::Told;
+use super::dialogs::Dialog;
+use super::publish::Dirty;
+use super::sessions::{Kind, Session};
+use super::timers::TimerId;
+use super::{End, Purpose, Supervisor, object, wire};
+use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId};
+use crate::view::DialogBridge;
+
+/// How soon after its opening a native dialog is closed by a backend that answers by itself (fact A14), in seconds.
+const BY_ITSELF: f64 = 0.1;
+/// How many documents' scripts are remembered for one session: far more than a page has frames.
+const MAX_DOCUMENTS: usize = 256;
+
+/// What a page gets whose question nobody answered.
+const CANCEL: &str = r#"{"accept":false}"#;
+
+/// How a page's question gets to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// The page pauses in our script.
+    Pause,
+    /// The page waits for a request of our script.
+    Request,
+}
+
+/// Where a dialog's answer goes.
+#[derive(Clone, Debug)]
+pub(super) enum Via {
+    /// To the browser, which shows the dialog.
+    Native,
+    /// To the script that is paused in this call frame. What was sent before `read` and has no answer now waits for it.
+    Pause { call_frame: Box<str>, number: u64, read: CallId },
+    /// To this request of the script.
+    Request { id: Box<str> },
+}
+
+/// The bridge on one session.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    transport: Transport,
+    /// What Chromium calls our script, to take it out again.
+    script: Option<String>,
+    /// Which frame's document each of our script's instances is in, the newest last.
+    documents: Vec<(Box<str>, FrameId)>,
+    /// The command that reads the question of a page that is paused.
+    reading: Option<CallId>,
+    /// A client uses the Debugger domain as well, and wants its events.
+    pub(super) shared: bool,
+    /// Runs while a pause that is somebody else's waits to be resumed by them.
+    stray: Option<TimerId>,
+}
+
+impl Bridge {
+    fn new(transport: Transport) -> Self {
+        Self { transport, script: None, documents: Vec::new(), reading: None, shared: false, stray: None }
+    }
+
+    fn remember_document(&mut self, script: Box<str>, frame: FrameId) {
+        self.documents.retain(|(_, other)| *other != frame);
+        if self.documents.len() == MAX_DOCUMENTS {
+            self.documents.remove(0);
+        }
+        self.documents.push((script, frame));
+    }
+
+    /// Returns why a client may not send the method on a session with the bridge (fact B4); `None` for all else.
+    pub(super) fn is_broken_by(&self, method: &str) -> Option<&'static str> {
+        let refused = match self.transport {
+            Transport::Pause => matches!(
+                method,
+                "Debugger.disable"
+                    | "Debugger.setSkipAllPauses"
+                    | "Debugger.setBreakpointsActive"
+                    | "Debugger.setBlackboxPatterns"
+                    | "Debugger.setBlackboxExecutionContexts"
+            ),
+            Transport::Request => matches!(method, "Fetch.enable" | "Fetch.disable" | "Page.setBypassCSP"),
+        };
+        refused.then_some("the dialog bridge stands on it")
+    }
+}
+
+impl Supervisor {
+    /// Returns whether the task's dialogs are to come over the bridge.
+    pub(super) fn is_bridged(&self, task: &TaskId) -> bool {
+        let Some(task) = self.tasks.get(task) else { return false };
+        match task.dialog_bridge {
+            DialogBridge::Always => true,
+            DialogBridge::Never => false,
+            DialogBridge::Auto => self.answers_dialogs || task.answered_by_others,
+        }
+    }
+
+    /// Sends what puts the bridge on a session that is being set up, where its task wants it. The target is held until
+    /// all of it is answered, so that no script of the page runs before.
+    pub(super) fn arm_bridge(&mut self, id: &SessionId) {
+        let tab = self.sessions.get(id).and_then(|session| session.tab.as_ref()).and_then(|tab| self.tabs.get(tab));
+        let Some(task) = tab.map(|tab| tab.task.clone()) else { return };
+        if !self.is_bridged(&task) {
+            return;
+        }
+        match self.transport {
+            Some(transport) => self.install(id, transport),
+            // The first session of a connection tells whether the backend lets us have the Debugger domain.
+            None => {
+                self.begin(id, Transport::Pause);
+                self.send_awaited(Purpose::BridgeProbe(id.clone()), id, "Debugger.enable", "{}");
+            }
+        }
+    }
+
+    pub(super) fn on_bridge_probed(&mut self, id: &SessionId, end: End) {
+        match end {
+            End::Answer(Ok(_)) => {
+                self.transport = Some(Transport::Pause);
+                self.blackbox(id);
+                self.add_script(id, Transport::Pause);
+            }
+            End::Answer(Err(error)) => {
+                if self.transport.replace(Transport::Request).is_none() {
+                    self.note(format!(
+                        "the browser refuses the Debugger domain ({}); dialogs come over requests",
+                        error.message
+                    ));
+                }
+                self.install(id, Transport::Request);
+            }
+            End::Failed(_) => {}
+        }
+        self.on_set_up_answered(id);
+    }
+
+    fn install(&mut self, id: &SessionId, transport: Transport) {
+        self.begin(id, transport);
+        match transport {
+            Transport::Pause => {
+                self.send_awaited(Purpose::SetUp(id.clone()), id, "Debugger.enable", "{}");
+                self.blackbox(id);
+            }
+            Transport::Request => {
+                self.send_awaited(Purpose::SetUp(id.clone()), id, "Fetch.enable", &requests::patterns());
+                self.send_awaited(Purpose::SetUp(id.clone()), id, "Page.setBypassCSP", r#"{"enabled":true}"#);
+            }
+        }
+        self.add_script(id, transport);
+    }
+
+    fn begin(&mut self, id: &SessionId, transport: Transport) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            // Set up a second time it keeps what it knows of the documents that are there.
+            match &mut session.bridge {
+                Some(bridge) => bridge.transport = transport,
+                None => session.bridge = Some(Bridge::new(transport)),
+            }
+        }
+    }
+
+    fn add_script(&mut self, id: &SessionId, transport: Transport) {
+        let params = format!(r#"{{"source":{},"runImmediately":true}}"#, script::as_json(transport));
+        let purpose = Purpose::BridgeScript(id.clone());
+        self.send_awaited(purpose, id, "Page.addScriptToEvaluateOnNewDocument", &params);
+    }
+
+    /// Sends a command that a held target waits for.
+    fn send_awaited(&mut self, purpose: Purpose, id: &SessionId, method: &str, params: &str) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.awaiting += 1;
+        }
+        self.send_own(purpose, Some(id), method, params);
+    }
+
+    pub(super) fn on_bridge_script(&mut self, id: &SessionId, end: End) {
+        if let End::Answer(Ok(result)) = end
+            && let Some(added) = str::from_utf8(&result).ok().and_then(wire::read::<wire::AddedScript>)
+            && let Some(bridge) = self.bridge_mut(id)
+        {
+            bridge.script = Some(added.identifier);
+        }
+        self.on_set_up_answered(id);
+    }
+
+    /// Returns the dialog of the bridge that a client means who answers with `Page.handleJavaScriptDialog`: the newest one,
+    /// unless a native dialog is open.
+    pub(super) fn bridged_dialog_to_answer(&self, target: &TargetId) -> Option<DialogId> {
+        let dialogs = &self.tabs.get(target)?.dialogs;
+        let newest = dialogs.last().filter(|_| dialogs.iter().all(Dialog::is_bridged))?;
+        newest.answer.is_none().then_some(newest.view.id)
+    }
+
+    /// A client switches the Debugger domain on for itself: from now on it sees the events, but for those of ours.
+    pub(super) fn share_debugger(&mut self, id: &SessionId) {
+        if let Some(bridge) = self.bridge_mut(id) {
+            bridge.shared = true;
+        }
+    }
+
+    /// A dialog of the bridge is over, but not by an answer. A page that still waits is let go on; one that has left is
+    /// not there to hear it, and whatever asks by now does not take the answer for its own.
+    pub(super) fn free_bridged(&mut self, dialog: &Dialog) {
+        let owner = &dialog.owner;
+        if !self.is_connected() || self.sessions.get(owner).is_none_or(|session| session.crashed) {
+            return;
+        }
+        match &dialog.via {
+            Via::Native => {}
+            Via::Pause { call_frame, number, .. } => {
+                let purpose = Purpose::BridgeFree(owner.clone());
+                self.answer_pause(purpose, owner, (call_frame, *number), CANCEL);
+            }
+            Via::Request { id } => self.answer_request(Purpose::Ignored, owner, id, CANCEL),
+        }
+    }
+
+    /// Frames are gone whose script has paused a page that is still there: no answer reaches the script any more, and the
+    /// page stands still until it is resumed. Nothing else can have paused it meanwhile.
+    pub(super) fn let_survivors_go_on(&mut self, target: &TargetId, gone: impl Fn(&Dialog) -> bool) {
+        let Some(tab) = self.tabs.get(target) else { return };
+        let survives = |dialog: &&Dialog| {
+            let own = |session: &Session| session.target.as_frame() == dialog.view.frame_id;
+            let paused = matches!(dialog.via, Via::Pause { .. });
+            paused && gone(dialog) && self.sessions.get(&dialog.owner).is_some_and(|session| !own(session))
+        };
+        for owner in tab.dialogs.iter().filter(survives).map(|dialog| dialog.owner.clone()).collect::<Vec<_>>() {
+            self.send_own(Purpose::Ignored, Some(&owner), "Debugger.resume", "{}");
+        }
+    }
+
+    /// A dialog of the bridge is closed: clients that watch the events are told, as of a native one.
+    pub(super) fn on_bridged_closed(&mut self, target: &TargetId, dialog: &Dialog) {
+        let Some(task) = self.tabs.get(target).map(|tab| tab.task.clone()) else { return };
+        let accepted = dialog.answer.as_ref().filter(|answer| answer.accept);
+        let text = accepted.and_then(|answer| answer.text.as_deref()).unwrap_or("\"\"");
+        let params = format!(
+            r#"{{"frameId":{},"result":{},"userInput":{text}}}"#,
+            serde_json::Value::from(dialog.view.frame_id.as_str()),
+            accepted.is_some()
+        );
+        let root = dialog.view.session_id.clone();
+        self.tell_clients(task.clone(), root, "Page.javascriptDialogClosed", params);
+        if !self.is_bridged(&task) {
+            // It was switched off while this was open.
+            self.adjust_bridge(&task);
+        }
+    }
+
+    fn bridge_mut(&mut self, id: &SessionId) -> Option<&mut Bridge> {
+        self.sessions.get_mut(id)?.bridge.as_mut()
+    }
+
+    /// Puts the bridge on, or takes it off, all sessions of a task, as it is wanted now.
+    pub(super) fn adjust_bridge(&mut self, task: &TaskId) {
+        let wanted = self.is_bridged(task);
+        let of_task = |tab: &TargetId| self.tabs.get(tab).is_some_and(|tab| tab.task == *task);
+        let differing = self.sessions.iter().filter(|(_, session)| {
+            let document = session.supervised && matches!(session.kind, Kind::Page | Kind::Iframe);
+            document && session.bridge.is_some() != wanted && session.tab.as_ref().is_some_and(of_task)
+        });
+        for id in differing.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            if wanted {
+                self.arm_bridge(&id);
+            } else {
+                self.take_off_bridge(&id);
+            }
+        }
+        if let Some(task) = self.tasks.get_mut(task) {
+            task.dirty |= Dirty::POLICY;
+        }
+    }
+
+    /// Documents that are there keep their script, which finds no transport any more and leaves all to the native
+    /// dialogs. A session whose page waits for an answer keeps the bridge: switching it off would answer.
+    fn take_off_bridge(&mut self, id: &SessionId) {
+        let waits = |dialog: &Dialog| dialog.is_bridged() && dialog.owner == *id;
+        let reading = self.sessions.get(id).and_then(|session| session.bridge.as_ref()?.reading).is_some();
+        if reading || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits) {
+            return;
+        }
+        let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return };
+        if let Some(timer) = bridge.stray {
+            self.timers.stop(timer);
+        }
+        if let Some(script) = bridge.script {
+            let params = object(&[("identifier", &script)]);
+            self.send_own(Purpose::Ignored, Some(id), "Page.removeScriptToEvaluateOnNewDocument", &params);
+        }
+        match bridge.transport {
+            Transport::Pause if bridge.shared => {}
+            Transport::Pause => drop(self.send_own(Purpose::Ignored, Some(id), "Debugger.disable", "{}")),
+            Transport::Request => {
+                self.send_own(Purpose::Ignored, Some(id), "Fetch.disable", "{}");
+                self.send_own(Purpose::Ignored, Some(id), "Page.setBypassCSP", r#"{"enabled":false}"#);
+            }
+        }
+    }
+
+    /// A native dialog was closed by nobody that we know. So soon after it opened it was the backend, or a client that
+    /// answers whatever comes: from now on the task's dialogs come over the bridge (fact A14).
+    pub(super) fn on_closed_by_others(&mut self, target: &TargetId, open_for: f64) {
+        let Some(task) = self.tabs.get(target).map(|tab| tab.task.clone()) else { return };
+        let Some(state) = self.tasks.get_mut(&task) else { return };
+        if open_for > BY_ITSELF || state.dialog_bridge != DialogBridge::Auto || state.answered_by_others {
+            return;
+        }
+        state.answered_by_others = true;
+        self.note(format!("task {task}: somebody else answers its dialogs; from now on they come over the bridge"));
+        self.adjust_bridge(&task);
+    }
+}

@@ -1,0 +1,210 @@
+//! Questions that come as pauses of our script (facts B3 to B7).
+//!
+//! ```text
+//!   Debugger.paused ──read `question`──▶ pending ──set `answer`──▶ answered ──Debugger.resume──▶ the page goes on
+//!        │                                 │
+//!        └─ not ours: resumed              └─ resumed by another client, frame gone: closed, and freed if it still waits
+//! ```
+
+use std::time::Duration;
+
+use memchr::memmem;
+
+use super::super::timers::Timer;
+use super::super::{End, Purpose, Scope, Supervisor, wire};
+use super::question::Question;
+use super::{Via, script};
+use crate::ids::{FrameId, SessionId};
+use crate::view::ClosedBy;
+
+/// Everything is blackboxed but our script, so that the page's own `debugger` statements do not pause (fact B4).
+const BLACKBOX: &str = r#"{"patterns":["^(?!ostler-bridge\\.js$).*$"],"skipAnonymous":true}"#;
+/// Reads the question, and by that tells the script that somebody has it.
+const READ: &str = "(seen = true, question)";
+/// How long a pause that may be somebody else's waits for them in a browser that is not ours.
+const STRAY: Duration = Duration::from_secs(10);
+
+/// Whether clients are told of an event.
+pub(in super::super) enum Told {
+    Yes,
+    No,
+}
+
+impl Supervisor {
+    pub(super) fn blackbox(&mut self, id: &SessionId) {
+        self.send_own(Purpose::Ignored, Some(id), "Debugger.setBlackboxPatterns", BLACKBOX);
+    }
+
+    /// The Debugger is dead in the document that follows a crash, unless it is switched off and on (fact B4).
+    pub(in super::super) fn revive_bridge(&mut self, id: &SessionId) {
+        let bridge = self.bridge_mut(id).filter(|bridge| bridge.transport == super::Transport::Pause);
+        if bridge.is_some() {
+            self.send_own(Purpose::Ignored, Some(id), "Debugger.disable", "{}");
+            self.send_own(Purpose::Ignored, Some(id), "Debugger.enable", "{}");
+            self.blackbox(id);
+        }
+    }
+
+    /// Applies an event of the Debugger domain. On a session where only the bridge has the domain on, no client waits
+    /// for its events, and of the one for each script there are thousands.
+    pub(in super::super) fn on_debugger_event(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
+        let Some(bridge) = self.bridge_mut(id) else { return Told::Yes };
+        let shared = if bridge.shared { Told::Yes } else { Told::No };
+        match method {
+            "Debugger.scriptParsed" => {
+                if memmem::find(params.as_bytes(), script::NAME.as_bytes()).is_some()
+                    && let Some(parsed) = wire::read::<wire::ScriptParsed<'_>>(params)
+                    && parsed.url == script::NAME
+                    && let Some(frame) = parsed.execution_context_aux_data.and_then(|aux| aux.frame_id)
+                {
+                    bridge.remember_document(parsed.script_id.into(), frame);
+                }
+                shared
+            }
+            "Debugger.paused" => self.on_paused(params, id, shared),
+            "Debugger.resumed" => self.on_resumed(id, shared),
+            _ => shared,
+        }
+    }
+
+    fn on_paused(&mut self, params: &str, id: &SessionId, shared: Told) -> Told {
+        let Some(paused) = wire::read::<wire::Paused<'_>>(params) else { return shared };
+        let top = paused.call_frames.into_iter().next().filter(|frame| frame.function_name == script::ASK);
+        let Some(top) = top else {
+            self.on_stray_pause(id, matches!(shared, Told::Yes));
+            return shared;
+        };
+        // Whatever waited on this session before was let go on, or it could not ask now.
+        self.close_pauses_of(id);
+        let params = format!(
+            r#"{{"callFrameId":{},"expression":"{READ}","returnByValue":true}}"#,
+            serde_json::Value::from(&*top.call_frame_id)
+        );
+        let call_frame: Box<str> = top.call_frame_id.into();
+        let bridge = self.bridge_mut(id);
+        let document = |bridge: &super::Bridge| {
+            let (_, frame) = bridge.documents.iter().find(|(script, _)| **script == *top.location.script_id)?;
+            Some(frame.clone())
+        };
+        let frame = bridge.and_then(|bridge| document(bridge));
+        let frame = frame.or_else(|| self.sessions.get(id).map(|session| session.target.as_frame()));
+        let Some(frame) = frame else { return shared };
+        let purpose = Purpose::BridgeQuestion { session: id.clone(), frame, call_frame };
+        let read = self.send_own(purpose, Some(id), "Debugger.evaluateOnCallFrame", &params);
+        if let Some(bridge) = self.bridge_mut(id) {
+            bridge.reading = Some(read);
+        }
+        Told::No
+    }
+
+    pub(in super::super) fn on_question_read(
+        &mut self,
+        id: &SessionId,
+        frame: FrameId,
+        call_frame: Box<str>,
+        end: End,
+    ) {
+        let Some(read) = self.bridge_mut(id).and_then(|bridge| bridge.reading.take()) else { return };
+        let result = match end {
+            End::Answer(Ok(result)) => result,
+            // Somebody was quicker and let it go on: unread, the question goes to the native dialog.
+            End::Answer(Err(_)) => return,
+            End::Failed(_) => return self.go_on(id),
+        };
+        let evaluated = str::from_utf8(&result).ok().and_then(wire::read::<wire::Evaluated<Question<'_>>>);
+        let Some(question) = evaluated.and_then(|evaluated| evaluated.result.value) else { return self.go_on(id) };
+        if question.is_print() {
+            self.on_print(id, &frame, &question);
+            return self.go_on(id);
+        }
+        let via = Via::Pause { call_frame, number: question.number, read };
+        self.on_bridge_question(id, frame, &question, via);
+    }
+
+    fn go_on(&mut self, id: &SessionId) {
+        if self.sessions.contains_key(id) {
+            self.send_own(Purpose::Ignored, Some(id), "Debugger.resume", "{}");
+        }
+    }
+
+    /// Sends the answer to a paused page. Only when it has it is the page resumed: in between, another client may have
+    /// let it go on to its next question.
+    pub(in super::super) fn answer_pause(
+        &mut self,
+        purpose: Purpose,
+        id: &SessionId,
+        (call_frame, number): (&str, u64),
+        answer: &str,
+    ) {
+        let expression = format!("question.number === {number} && (answer = {answer}, true)");
+        let params = format!(
+            r#"{{"callFrameId":{},"expression":{},"returnByValue":true}}"#,
+            serde_json::Value::from(call_frame),
+            serde_json::Value::from(expression)
+        );
+        self.send(
+            purpose,
+            Some(id),
+            "Debugger.evaluateOnCallFrame",
+            Some(params.as_bytes()),
+            super::super::answers::ANSWER,
+        );
+    }
+
+    /// Returns whether the paused page has taken the answer, and lets it go on if it has.
+    pub(in super::super) fn on_pause_answered(&mut self, id: &SessionId, end: &End) -> bool {
+        let End::Answer(Ok(result)) = end else { return false };
+        let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<bool>>);
+        let taken = evaluated.and_then(|evaluated| evaluated.result.value) == Some(true);
+        if taken {
+            self.go_on(id);
+        }
+        taken
+    }
+
+    fn on_resumed(&mut self, id: &SessionId, shared: Told) -> Told {
+        if let Some(timer) = self.bridge_mut(id).and_then(|bridge| bridge.stray.take()) {
+            self.timers.stop(timer);
+            return shared;
+        }
+        self.close_pauses_of(id);
+        shared
+    }
+
+    /// The page goes on without our doing: its script has taken it for Cancel (fact B7). Of one whose answer is on its
+    /// way, the reply will tell.
+    fn close_pauses_of(&mut self, id: &SessionId) {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
+        let Some(tab) = self.tabs.get(&target) else { return };
+        let over = tab
+            .dialogs
+            .iter()
+            .filter(|dialog| matches!(dialog.via, Via::Pause { .. }) && dialog.owner == *id && dialog.answer.is_none());
+        for number in over.map(|dialog| dialog.view.id).collect::<Vec<_>>() {
+            if let Some(dialog) = self.take_dialog(&target, number) {
+                self.record_closed(&target, dialog, ClosedBy::Remote);
+            }
+        }
+    }
+
+    /// With everything blackboxed no script of the page pauses: it is a client's doing, through us or beside us.
+    fn on_stray_pause(&mut self, id: &SessionId, shared: bool) {
+        if shared {
+            return;
+        }
+        if self.scope == Scope::Own {
+            return self.go_on(id);
+        }
+        let timer = self.start_timer(STRAY, Timer::StrayPause(id.clone()));
+        let before = self.bridge_mut(id).and_then(|bridge| bridge.stray.replace(timer));
+        if let Some(before) = before {
+            self.timers.stop(before);
+        }
+    }
+
+    pub(in super::super) fn on_stray_pause_due(&mut self, id: &SessionId) {
+        if self.bridge_mut(id).and_then(|bridge| bridge.stray.take()).is_some() {
+            self.go_on(id);
+        }
+    }
+}

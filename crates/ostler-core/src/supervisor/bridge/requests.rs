@@ -1,0 +1,90 @@
+//! Questions that come as requests of our script, held by `Fetch` until they are answered (facts B1, B2).
+//!
+//! The page is as deaf meanwhile as under a native dialog.
+
+use memchr::memmem;
+
+use super::super::{Purpose, Supervisor, wire};
+use super::pauses::Told;
+use super::question::Question;
+use super::{Transport, Via};
+use crate::ids::SessionId;
+
+/// A host that no network has (RFC 6761), asked over `https` so that secure pages may (fact B1).
+const ADDRESS: &str = "https://ostler-bridge.invalid/";
+
+/// Returns the parameters of `Fetch.enable` that hold our script's requests and no others.
+pub(super) fn patterns() -> String {
+    format!(r#"{{"patterns":[{{"urlPattern":"{ADDRESS}*"}}]}}"#)
+}
+
+impl Supervisor {
+    /// Returns whether clients are told of an event that may be about a request of ours.
+    pub(in super::super) fn on_request_event(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
+        let by_request = self.bridge_mut(id).is_some_and(|bridge| bridge.transport == Transport::Request);
+        let ours = by_request && memmem::find(params.as_bytes(), ADDRESS.as_bytes()).is_some();
+        if ours && method == "Fetch.requestPaused" {
+            self.on_request_held(params, id);
+        }
+        if ours { Told::No } else { Told::Yes }
+    }
+
+    fn on_request_held(&mut self, params: &str, id: &SessionId) {
+        let Some(held) =
+            wire::read::<wire::RequestPaused<'_>>(params).filter(|held| held.request.url.starts_with(ADDRESS))
+        else {
+            return;
+        };
+        let question = held.request.post_data.as_deref().and_then(wire::read::<Question<'_>>);
+        let Some(question) = question else {
+            // Not readable: the page's native dialog asks instead.
+            return self.fail_held(id, &held.request_id);
+        };
+        if question.is_print() {
+            self.on_print(id, &held.frame_id, &question);
+            return self.answer_request(Purpose::Ignored, id, &held.request_id, r#"{"accept":true}"#);
+        }
+        let via = Via::Request { id: (&*held.request_id).into() };
+        self.on_bridge_question(id, held.frame_id, &question, via);
+    }
+
+    fn fail_held(&mut self, id: &SessionId, request: &str) {
+        let params = super::object(&[("requestId", request), ("errorReason", "Failed")]);
+        self.send_own(Purpose::Ignored, Some(id), "Fetch.failRequest", &params);
+    }
+
+    pub(in super::super) fn answer_request(&mut self, purpose: Purpose, id: &SessionId, request: &str, answer: &str) {
+        let params = format!(
+            r#"{{"requestId":{},"responseCode":200,"responseHeaders":[{{"name":"Access-Control-Allow-Origin","value":"*"}},{{"name":"Cross-Origin-Resource-Policy","value":"cross-origin"}},{{"name":"Content-Type","value":"text/plain; charset=utf-8"}},{{"name":"Cache-Control","value":"no-store"}}],"body":"{}"}}"#,
+            serde_json::Value::from(request),
+            base64(answer.as_bytes())
+        );
+        self.send(purpose, Some(id), "Fetch.fulfillRequest", Some(params.as_bytes()), super::super::answers::ANSWER);
+    }
+}
+
+/// Encodes a body as CDP wants it.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0, |group, byte| group << 8 | usize::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = DIGITS[group >> (18 - 6 * place) & 63];
+            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn a_body_is_encoded_as_rfc_4648_says() {
+        for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("ä?>", "w6Q/Pg==")] {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+    }
+}
