@@ -127,6 +127,7 @@ impl Browser {
                 } else {
                     self.swap_in(target);
                 }
+                self.free_popups_of_process(target);
                 self.hand_on(command, session);
             }
             "Page.enable" => {

@@ -333,6 +333,18 @@ impl Browser {
         tab
     }
 
+    /// A resume frees whatever opener popup is held in the same renderer process (fact F3).
+    pub(crate) fn free_popups_of_process(&mut self, target: No) {
+        let Some(proc) = self.frames.get(&target).map(|frame| frame.proc) else { return };
+        let held = |(tab, state): &(&No, &Tab)| {
+            state.hold == Hold::Held && state.access && **tab != target && self.frames[*tab].proc == proc
+        };
+        for tab in self.tabs.iter().filter(held).map(|(tab, _)| *tab).collect::<Vec<_>>() {
+            self.seen("F3: a resume frees a popup of the same process");
+            self.release_tab(tab);
+        }
+    }
+
     /// Lets a tab go that was held before its first script.
     pub(crate) fn release_tab(&mut self, tab: No) {
         let state = self.tab_mut(tab);
