@@ -132,8 +132,9 @@ impl Browser {
             }
             57..=62 => {
                 if self.tabs.len() < MAX_TABS {
-                    let kind = if self.rng.percent(60) { Popup::Opener } else { Popup::Noopener };
-                    let to = if self.rng.percent(80) { Some(site) } else { None };
+                    let kinds = [Popup::Opener, Popup::Opener, Popup::Opener, Popup::Noopener, Popup::Requested];
+                    let kind = self.rng.pick(&kinds).unwrap_or(Popup::Opener);
+                    let to = Some(site).filter(|_| kind == Popup::Requested || self.rng.percent(80));
                     let popup = self.open_tab(kind, Some(frame), to);
                     if self.rng.percent(20) {
                         self.first_script(popup);

@@ -12,6 +12,8 @@ pub(crate) enum Popup {
     Opener,
     /// `noopener`, or a plain `target=_blank` link.
     Noopener,
+    /// By ctrl+click: the page asks for it, and it names no opener (fact E11).
+    Requested,
     /// A tab that somebody else opened.
     Stranger,
 }
@@ -287,7 +289,7 @@ impl Browser {
         let hold = match kind {
             Popup::Opener if wide || self.auto_attach == AutoAttach::Narrow && (watched || shared) => Hold::Held,
             Popup::Noopener if wide => Hold::Bare,
-            Popup::Stranger if wide => Hold::Held,
+            Popup::Requested | Popup::Stranger if wide => Hold::Held,
             _ => Hold::Free,
         };
         match hold {
@@ -296,8 +298,13 @@ impl Browser {
             Hold::Held => self.seen("C6: a tab is held"),
             Hold::Free => self.seen("E4: a tab runs at once"),
         }
-        let frame =
+        let mut frame =
             Frame { tab, parent: None, site: start_site, page: 0, proc, oopif: false, pending: None, crashed: false };
+        if let (Popup::Requested, Some(site), Some(opener)) = (kind, site, opener) {
+            // Its address is known before it has a document.
+            (frame.site, frame.page) = (site, tab);
+            self.request_tab(opener, &Self::url(site, tab));
+        }
         self.frames.insert(tab, frame);
         let opener_proc = from.as_ref().filter(|_| access && hold == Hold::Held).map(|from| from.proc);
         if let Some(proc) = opener_proc {
@@ -307,7 +314,7 @@ impl Browser {
             tab,
             Tab {
                 group,
-                opener: from.map(|from| from.tab),
+                opener: from.filter(|_| kind != Popup::Requested).map(|from| from.tab),
                 access,
                 hold,
                 bound_for: site,
@@ -323,7 +330,7 @@ impl Browser {
                 saved: Vec::new(),
             },
         );
-        self.target_created(tab, "page", "");
+        self.target_created(tab, "page", &self.url_of(tab));
         if wide {
             self.attach(tab, "page", BROWSER, hold != Hold::Free);
         }
@@ -331,6 +338,16 @@ impl Browser {
             self.start_tab(tab);
         }
         tab
+    }
+
+    /// A page asks for a tab of its own, and says so just before that comes (fact E11).
+    fn request_tab(&mut self, frame: No, url: &str) {
+        self.seen("E11: a tab comes by ctrl+click");
+        let params = format!(
+            r#""frameId":"{}","reason":"anchorClick","url":"{url}","disposition":"newTab""#,
+            self.frame_name(frame)
+        );
+        self.page_event(self.local_root(frame), "Page.frameRequestedNavigation", &params, Note::Nothing);
     }
 
     /// A resume frees whatever opener popup is held in the same renderer process (fact F3).
