@@ -422,6 +422,7 @@ impl Schedule {
             [DialogPolicy::MustRespond, DialogPolicy::MustRespond, DialogPolicy::AutoDismiss, DialogPolicy::AutoAccept];
         let policy = self.rng.pick(&policies).unwrap_or_default();
         let dialog_timeout = Duration::from_secs(if self.rng.percent(50) { 5 } else { 300 });
+        let quiet = self.rng.percent(25);
         self.policies.insert(task, (policy, dialog_timeout));
         self.answers_itself[task] |= policy != DialogPolicy::MustRespond;
         self.say(|| format!("task {} starts with {policy:?}", TASKS[task]));
@@ -429,7 +430,7 @@ impl Schedule {
             task: TASKS[task].into(),
             policy,
             dialog_timeout,
-            quiet: false,
+            quiet,
             dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
