@@ -1,6 +1,6 @@
 // Puts our question in the place of the page's dialog functions. What the page can see of it is kept as it was: the
 // property, the name, the length. Whatever we do not carry goes to the native function, which decides for itself what a
-// sandboxed, leaving or detached document gets.
+// leaving or detached document gets.
 const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
 const { toString: sourceOf } = Function.prototype;
 const { slice } = String.prototype;
