@@ -258,6 +258,21 @@ def wait_for_network_idle(timeout=10.0, idle_ms=500):
     return False
 
 
+# --- cloud browsers ---
+
+
+def start_remote_daemon(name="remote", **options):
+    """Rents a Browser Use browser under a daemon of its own: {"id", "live_url", ...}. It costs money until it is stopped.
+    options are the service's, such as timeout=30 or proxyCountryCode="de"; `BU_NAME=remote ostler` then drives it."""
+    reply = _ostler(name, "connect", "--cloud", "browser-use", "--options", "-", input=to_json(options))
+    return {"name": name, **reply["cloud"]}
+
+
+def stop_remote_daemon(name="remote"):
+    """Ends that daemon, and its cloud browser with it; True if there was one."""
+    return _ostler(name, "stop")["stopped"]
+
+
 # --- without the browser ---
 
 
@@ -275,6 +290,22 @@ def http_get(url, headers=None, timeout=20.0):
 
 
 # --- what the verbs above share ---
+
+
+def _ostler(name, *arguments, input=""):
+    """Runs a command for the daemon of this name and returns its reply."""
+    import json
+    import subprocess
+
+    ours = ("BU_CDP_WS", "BU_CDP_URL", "BU_BROWSER_ID", "OSTLER_TASK", "OSTLER_FD", "OSTLER_SOCKET")
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
+    command = [os.environ.get("OSTLER_PROGRAM", "ostler"), *arguments, "--json"]
+    done = subprocess.run(command, input=input, stdout=subprocess.PIPE, text=True, env={**environment, "BU_NAME": name})
+    reply = json.loads(done.stdout or '{"error": "ostler gave no answer"}')
+    if done.returncode:
+        raise RuntimeError(reply["error"])
+    return reply
+
 
 _INTERNAL = ("chrome://", "chrome-untrusted://", "devtools://", "chrome-extension://", "edge://", "about:")
 _BLANK = ("about:blank", "about:newtab", "chrome://newtab", "chrome://new-tab-page", "edge://newtab")

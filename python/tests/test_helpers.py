@@ -43,7 +43,7 @@ class Shape(unittest.TestCase):
         promised = """cdp drain_events js goto_url page_info click_at_xy type_text fill_input press_key scroll
             capture_screenshot list_tabs current_tab switch_tab activate_tab new_tab close_tab ensure_real_tab
             iframe_target wait wait_for_load wait_for_element wait_for_network_idle dispatch_key upload_file http_get
-            dialog frames events""".split()
+            dialog frames events start_remote_daemon stop_remote_daemon""".split()
         self.assertFalse([name for name in promised if not callable(getattr(helpers, name, None))])
 
 

@@ -208,6 +208,7 @@ impl Environment {
             idle_timeout: keys::IDLE_TIMEOUT.of(&file).map_err(wrong)?,
             dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
             quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
+            profiles: self.home()?.join("profiles"),
             browser_id: self.browser_id()?,
             cloud: CloudSettings {
                 folder: self.cloud_folder()?,
@@ -267,6 +268,8 @@ pub(crate) struct Settings {
     pub(crate) dialog_timeout: Duration,
     /// Whether pages are kept from telling that they are watched.
     pub(crate) quiet: bool,
+    /// The folder of the profiles that `connect --launch --profile-name` keeps.
+    pub(crate) profiles: PathBuf,
     /// A Browser Use browser that ends with the daemon, though somebody else started it.
     pub(crate) browser_id: Option<String>,
     /// What `connect --cloud` goes by.

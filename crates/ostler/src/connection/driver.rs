@@ -314,6 +314,12 @@ impl Driver {
         let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;
         if matches!(over, Over::Ended) {
             self.let_go(&mut socket).await;
+            if let Some(Owned::Launched(launched)) = &mut self.owned
+                && launched.keeps_profile()
+                && close_browser(&mut socket).await
+            {
+                launched.note_closing();
+            }
         }
         over
     }
@@ -485,6 +491,27 @@ impl Driver {
     fn until_timer(&self) -> Option<Duration> {
         self.supervisor.poll_timeout().map(|at| at.since(self.clock.now()))
     }
+}
+
+/// Asks the browser to close, as the last word on the connection; returns whether that was sent.
+///
+/// A signal ends it at once, and the cookies of the last half minute with it.
+async fn close_browser(socket: &mut Socket) -> bool {
+    let mut message = Some(Bytes::from_static(br#"{"id":2147483647,"method":"Browser.close"}"#));
+    let sent = poll_fn(|cx| {
+        if message.is_some() {
+            match socket.poll_ready(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(_)) => return Poll::Ready(false),
+                Poll::Pending => return Poll::Pending,
+            }
+            if message.take().is_some_and(|message| socket.queue(message).is_err()) {
+                return Poll::Ready(false);
+            }
+        }
+        socket.poll_flush(cx).map(|flushed| flushed.is_ok())
+    });
+    tokio::time::timeout(LEAVE, sent).await.unwrap_or(false)
 }
 
 /// Returns the browser's UUID from `ws://host:port/devtools/browser/<uuid>`; another path has none.

@@ -82,6 +82,7 @@ fn defaults(source: Source, settings: &Settings) -> Defaults {
         source,
         executable: settings.executable.clone(),
         flags: settings.flags.clone(),
+        profiles: settings.profiles.clone(),
         cloud: settings.cloud.clone(),
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,

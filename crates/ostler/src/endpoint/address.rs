@@ -150,6 +150,11 @@ impl Address {
         self.url("http", &format!("{base}/json/version"), self.query.as_deref())
     }
 
+    /// Returns the URL at which backends without CDP say what they are.
+    pub(super) fn health_url(&self) -> SecretUrl {
+        self.url("http", &format!("{}/health", self.path.trim_end_matches('/')), self.query.as_deref())
+    }
+
     /// Returns the WebSocket URL on this host for the path, with its query if any, that the browser told.
     ///
     /// Only the path is taken from the browser: its idea of its own host is our Host header echoed, or a name

@@ -26,6 +26,8 @@ pub(crate) enum EndpointError {
     NotDevTools { at: String, answer: String, passing: bool },
     /// A browser that has no `/json/version` (Chrome 144 and later), and whose profile we do not know.
     NoVersionPage { at: String },
+    /// A backend that is driven over REST and knows no CDP.
+    RestOnly { at: String, backend: &'static str },
     /// No running browser was found, or none that was `wanted`; `others` run.
     NothingFound { wanted: String, looked_at: String, others: Vec<String> },
     /// A browser runs, and lets nobody debug it.
@@ -72,6 +74,9 @@ impl EndpointError {
             }
             Self::NoVersionPage { at } => {
                 format!("{at} has no /json/version, and no known profile folder records that port")
+            }
+            Self::RestOnly { at, backend } => {
+                format!("{at} is {backend}, which is driven over REST and speaks no CDP")
             }
             Self::NothingFound { wanted, looked_at, .. } => {
                 format!("no running {wanted} to connect to; looked at {looked_at}")
@@ -150,6 +155,9 @@ impl EndpointError {
                     .to_owned()
             }
             Self::Unreadable { .. } => "run ostler as the user that the browser belongs to".to_owned(),
+            Self::RestOnly { .. } => {
+                "use that backend's own tools, or give ostler a Chromium-based browser".to_owned()
+            }
             Self::NothingFound { .. } => "run `ostler connect --launch`, start Chrome with \
                                           --remote-debugging-port=9222 and a --user-data-dir of its own, or set \
                                           BU_CDP_URL"
@@ -188,6 +196,7 @@ impl EndpointError {
             | Self::DebuggingOff { .. }
             | Self::DebuggingOffConfined { .. }
             | Self::Unreadable { .. }
+            | Self::RestOnly { .. }
             | Self::NoRootCertificates
             | Self::NoExecutable { .. }
             | Self::LaunchFailed { .. }

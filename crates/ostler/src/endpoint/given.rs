@@ -55,9 +55,10 @@ pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, E
             Err(EndpointError::ConsentPending { at })
         }
         VersionPage::Refused { status } => Err(EndpointError::Denied { at, status }),
-        VersionPage::Other { status, what } => {
-            Err(EndpointError::NotDevTools { at, answer: what, passing: status >= 500 })
-        }
+        VersionPage::Other { status, what } => Err(match rest_only(&address, limits).await {
+            Some(backend) => EndpointError::RestOnly { at, backend },
+            None => EndpointError::NotDevTools { at, answer: what, passing: status >= 500 },
+        }),
     }
 }
 
@@ -97,10 +98,17 @@ fn endpoint(url: SecretUrl, given: &Given, found_by: String) -> Endpoint {
     }
 }
 
+/// Asks whether a server without a version page is a backend that is driven over REST and knows no CDP.
+async fn rest_only(address: &Address, limits: Limits) -> Option<&'static str> {
+    let page = VersionPage::health(address, limits).await?;
+    // Camofox, whose Firefox is called camoufox, says one or the other depending on its version.
+    ["camofox", "camoufox"].iter().any(|name| page.contains(name)).then_some("Camofox")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::devtools_port::tests::{machine, record};
-    use super::super::version_page::tests::{reply, serve, serve_unlisted, version};
+    use super::super::version_page::tests::{reply, serve, serve_by, serve_unlisted, version};
     use super::*;
 
     fn given(url: String) -> Given {
@@ -141,6 +149,19 @@ mod tests {
         let error = ask(port, &machine(home.path())).await.expect_err("not yet");
         assert!(matches!(error, EndpointError::ConsentPending { .. }) && error.may_pass(), "{error:?}");
         assert!(error.to_string().contains("click Allow"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_backend_that_speaks_rest_alone_is_told_by_its_name() {
+        let home = tempfile::tempdir().expect("a folder");
+        let port = serve_by(|request| match request.split(' ').nth(1) {
+            Some("/health") => reply("200 OK", r#"{"ok": true, "engine": "camoufox", "browserConnected": true}"#),
+            _ => reply("404 Not Found", r#"{"error": "not found"}"#),
+        })
+        .await;
+        let error = ask(port, &machine(home.path())).await.expect_err("no CDP");
+        assert!(matches!(error, EndpointError::RestOnly { backend: "Camofox", .. }) && !error.may_pass(), "{error}");
+        assert!(error.to_string().contains("no CDP"), "{error}");
     }
 
     #[tokio::test]

@@ -52,6 +52,18 @@ impl VersionPage {
             .await
             .map_err(|error| EndpointError::Unreachable { at, cause: error.to_string() })?
     }
+
+    /// Returns what stands at `/health`, in lower case: where a server that is no browser says what it is.
+    pub(super) async fn health(address: &Address, limits: Limits) -> Option<String> {
+        let address = address.clone();
+        let ask = move || {
+            let reply = http::agent(address.tls, limits).ok()?.get(address.health_url().expose()).call();
+            let mut reply = reply.ok().filter(|reply| reply.status() == 200)?;
+            let body = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec().ok()?;
+            Some(String::from_utf8_lossy(&body).to_ascii_lowercase())
+        };
+        tokio::task::spawn_blocking(ask).await.ok().flatten()
+    }
 }
 
 #[derive(Deserialize)]

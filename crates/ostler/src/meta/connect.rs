@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use std::path::PathBuf;
+
 use ostler_core::CallError;
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use serde::Serialize;
@@ -105,12 +107,24 @@ fn running(fields: &Fields<'_>) -> Result<Option<(&'static str, Wanted)>, CallEr
 fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
     let options = Fields::parse_inner("launch", raw)?;
     let executable = options.raw("executable").map(|raw| value::text("launch.executable", raw)).transpose()?;
+    let profile = options.raw("profile").map(profile_name).transpose()?;
     Ok(LaunchOptions {
+        profile,
         executable: executable.map(|path| path.into_owned().into()),
         headed: options.raw("headed").map_or(Ok(false), |raw| value::flag("launch.headed", raw))?,
         extra_flags: options.raw("flags").map_or(Ok(Vec::new()), |raw| value::texts("launch.flags", raw))?,
         ..LaunchOptions::default()
     })
+}
+
+/// Returns the name as a path of one part: it must not lead out of the folder of profiles.
+fn profile_name(raw: &RawValue) -> Result<PathBuf, CallError> {
+    let name = value::text("launch.profile", raw)?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if name.len() > 64 || !name.bytes().all(plain) {
+        return Err(bad("launch.profile", "must be a name of 1 to 64 letters, digits, `_` or `-`"));
+    }
+    Ok(PathBuf::from(&*name))
 }
 
 /// Never repeats a value: the key is one, and an option may be.

@@ -35,6 +35,8 @@ pub(crate) struct Defaults {
     pub(crate) executable: Option<PathBuf>,
     /// Flags for every launch, before those that it is told.
     pub(crate) flags: Vec<String>,
+    /// Where named profiles are.
+    pub(crate) profiles: PathBuf,
     /// What `connect --cloud` goes by.
     pub(crate) cloud: CloudSettings,
     /// How dialogs are answered.
@@ -376,6 +378,8 @@ impl Registry {
                 options.executable = options.executable.or_else(|| self.defaults.executable.clone());
                 // Where Chromium takes a flag twice, the last one wins.
                 options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
+                // A name; the folder is ours to know.
+                options.profile = options.profile.map(|name| self.defaults.profiles.join(name));
                 (Key::Launched(task.clone()), Source::Launch(options))
             }
             ConnectTarget::Cloud(options) => {

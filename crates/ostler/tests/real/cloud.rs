@@ -314,7 +314,7 @@ fn a_browser_that_somebody_else_started_is_stopped_with_the_daemon() {
         assert_eq!(line.ask(json!({"meta": "ping"}))["browser_kind"], "cloud");
         // It is the daemon's, not a task's.
         line.ask(json!({"meta": "disconnect"}));
-        assert_eq!(line.js("1 + 1"), 2);
+        line.cdp("Browser.getVersion", json!({}));
         rented.run(&["stop"]).assert_done();
         rented.assert_all_stopped(before + 1);
     }
@@ -330,4 +330,66 @@ fn a_browser_id_that_could_not_be_stopped_is_refused() {
     let mut unknown = rented.ostler(&["js", "1"]);
     Ran::of(unknown.env("BU_BROWSER_ID", "b-1")).assert_failed(1, &["BU_BROWSER_ID", "404", "dashboard"]);
     rented.assert_all_stopped(0);
+}
+
+#[test]
+fn a_script_rents_a_browser_under_a_name_of_its_own_and_gives_it_back() {
+    let rented = Rented::new();
+    let script = rented.sandbox.path("script.py");
+    let text = r#"
+browser = start_remote_daemon("far", timeout=20, proxyCountryCode="de")
+print(browser["name"], browser["provider"], browser["id"])
+print(stop_remote_daemon("far"), stop_remote_daemon("far"))
+try:
+    start_remote_daemon("far", refuse=True)
+except RuntimeError as error:
+    print(error)
+"#;
+    std::fs::write(&script, text).expect("a file");
+    let path = script.to_str().expect("a plain path");
+    let mut command = rented.ostler(&["run", path]);
+    // The script's own daemon has another browser, which is none of the other one's business.
+    command.env("BU_CDP_WS", super::sandbox::NO_BROWSER).env("OSTLER_TASK", "mine");
+    rented.service.prepare("POST /bu/browsers", 201, &rented.service.new_browser());
+    rented.service.prepare("POST /bu/browsers", 402, r#"{"detail": "no credits"}"#);
+    let ran = Ran::of(&mut command);
+    ran.assert_done();
+    let mut lines = ran.stdout.lines();
+    assert_eq!(lines.next(), Some("far browser-use 3c90c3cc-0000"), "{ran:?}");
+    assert_eq!(lines.next(), Some("True False"), "{ran:?}");
+    assert!(lines.next().is_some_and(|line| line.contains("status 402: no credits")), "{ran:?}");
+    rented.assert_all_stopped(1);
+    let asked = json!({"timeout": 20, "proxyCountryCode": "de"});
+    assert_eq!(rented.service.seen()[0], Request::new("POST", "/bu/browsers", asked));
+}
+
+#[test]
+fn a_killed_daemon_leaves_neither_a_launched_browser_nor_a_cloud_browser() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use", "--task", "far"]);
+    let ran =
+        Ran::of(rented.ostler(&["connect", "--launch", "--flag=--disable-gpu"]).env("TMPDIR", rented.sandbox.path("")));
+    ran.assert_done();
+    let daemon = rented.sandbox.pid().expect("a daemon");
+    let started = processes::descendants(daemon);
+    // Two guards, and Chromium's own.
+    assert!(started.len() > 3, "{started:?}");
+    rented.sandbox.kill();
+    // One more command, as a person would run it.
+    rented.run(&["stop", "--all"]).assert_done();
+    wait_until("every process is gone", || started.iter().all(|pid| processes::command_line(*pid).is_empty()));
+    wait_until("the record is gone", || rented.records().is_empty());
+    rented.assert_all_stopped(1);
+}
+
+#[test]
+fn stop_all_ends_every_daemon() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    Ran::of(rented.ostler(&["connect", "--cloud", "browser-use"]).env("BU_NAME", "second")).assert_done();
+    let ran = rented.run(&["stop", "--all"]);
+    ran.assert_done();
+    assert_eq!(ran.stdout, "stopped (name second)\nstopped (name t)\n");
+    rented.assert_all_stopped(2);
+    assert_eq!(rented.run(&["stop", "--all"]).stdout, "no daemon runs, and none left a cloud browser behind\n");
 }

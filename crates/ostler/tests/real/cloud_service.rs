@@ -105,6 +105,13 @@ impl CloudService {
         (state.stops.len(), state.stops.values().copied().collect())
     }
 
+    /// Adds a browser and returns the answer that tells of it.
+    pub(crate) fn new_browser(&self) -> String {
+        let id = self.add_browser();
+        let address = self.state().address.clone();
+        Self::describe("bu", &id, &json!(address))
+    }
+
     /// Adds a browser that somebody else asked for.
     pub(crate) fn add_browser(&self) -> String {
         let mut state = self.state();

@@ -7,9 +7,26 @@ pub(crate) fn children(parent: u32, word: &str) -> Vec<u32> {
     all().filter(|pid| parent_of(*pid) == Some(parent) && command_line(*pid).contains(word)).collect()
 }
 
+/// Returns every process whose command line has this word.
+pub(crate) fn naming(word: &str) -> Vec<u32> {
+    all().filter(|pid| command_line(*pid).contains(word)).collect()
+}
+
 /// Returns a process's arguments, with blanks between them; of one that has gone, nothing.
 pub(crate) fn command_line(pid: u32) -> String {
     text(pid, "cmdline")
+}
+
+/// Returns a process's environment, with blanks between the variables.
+pub(crate) fn environment(pid: u32) -> String {
+    text(pid, "environ")
+}
+
+/// Returns the children of a process, and theirs.
+pub(crate) fn descendants(parent: u32) -> Vec<u32> {
+    let direct: Vec<_> = all().filter(|pid| parent_of(*pid) == Some(parent)).collect();
+    let below: Vec<_> = direct.iter().flat_map(|pid| descendants(*pid)).collect();
+    [direct, below].concat()
 }
 
 fn all() -> impl Iterator<Item = u32> {

@@ -52,6 +52,10 @@ pub(super) struct Connect {
     #[arg(long, requires = "launch")]
     headed: bool,
 
+    /// Keep the profile under this name, so that logins are there the next time; without it the profile is fresh
+    #[arg(long, value_name = "NAME", requires = "launch")]
+    profile_name: Option<String>,
+
     /// Pass this flag to the browser; may be repeated
     #[arg(long = "flag", value_name = "FLAG", requires = "launch", allow_hyphen_values = true)]
     flags: Vec<String>,
@@ -158,6 +162,8 @@ struct Launch<'a> {
     flags: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     executable: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a str>,
 }
 
 /// Sent over the daemon's own socket, to nobody but the user who runs it.
@@ -210,7 +216,12 @@ impl Connect {
         };
         let executable = self.executable.as_deref().map(program).transpose()?;
         let profile = self.profile.as_deref().map(|folder| absolute("--profile", folder)).transpose()?;
-        let launch = Launch { headed: self.headed, flags: &self.flags, executable: executable.as_deref() };
+        let launch = Launch {
+            headed: self.headed,
+            flags: &self.flags,
+            executable: executable.as_deref(),
+            profile: self.profile_name.as_deref(),
+        };
         let request = Request {
             meta: "connect",
             task: context.task.as_deref(),

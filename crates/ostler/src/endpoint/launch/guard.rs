@@ -21,6 +21,7 @@ use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
 use super::super::release::{Release, report};
+use super::profile::Profile;
 
 /// The hidden subcommand that is to call [`guard_main`] with the arguments after its `--`.
 pub(crate) const GUARD_SUBCOMMAND: &str = "guard-browser";
@@ -46,13 +47,16 @@ pub(super) enum Report {
     Ended { how: String, stderr: String },
 }
 
-/// Runs the guard until its browser is gone. `args`: the folder to make the profile in, the browser, its flags.
+/// Runs the guard until its browser is gone. `args`: the profile in two words, the browser, its flags.
 pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
-    let (Some(temp), Some(program)) = (args.next(), args.next()) else {
+    let (Some(kind), Some(folder), Some(program)) = (args.next(), args.next(), args.next()) else {
         return Release::misuse(GUARD_SUBCOMMAND);
     };
-    let order = Order { temp: temp.into(), program: program.into(), flags: args.collect() };
+    let Some(profile) = Profile::from_args(&kind, folder) else {
+        return Release::misuse(GUARD_SUBCOMMAND);
+    };
+    let order = Order { profile, program: program.into(), flags: args.collect() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         report(&Report::NotStarted { why: "could not be guarded: no runtime".to_owned() });
         return ExitCode::FAILURE;
@@ -73,18 +77,14 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// What to guard.
 struct Order {
-    temp: PathBuf,
+    profile: Profile,
     program: PathBuf,
     flags: Vec<OsString>,
 }
 
 async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     let mut family = Family::adopt().map_err(|error| format!("could not be guarded: {error}"))?;
-    let profile = tempfile::Builder::new()
-        .prefix("ostler-profile-")
-        .tempdir_in(&order.temp)
-        .map_err(|error| format!("got no profile folder in {}: {error}", order.temp.display()))?
-        .keep();
+    let profile = order.profile.prepare()?;
     let mut user_data_dir = OsString::from("--user-data-dir=");
     user_data_dir.push(&profile);
     let spawned = Command::new(&order.program)
@@ -98,7 +98,7 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
         .process_group(0)
         .spawn();
     let mut browser = spawned.map_err(|error| {
-        remove_folder(&profile);
+        order.profile.clean_up(&profile);
         format!("could not be started: {error}")
     })?;
     let group = Pid::from_child(&browser);
@@ -117,7 +117,7 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     family.clear(group).await;
     // Everyone who could write is gone; the limit is for a process that got away with the pipe.
     let _ = timeout(Duration::from_millis(500), said.listen(&mut stderr)).await;
-    remove_folder(&profile);
+    order.profile.clean_up(&profile);
     report(&Report::Ended { how: format!("ended with {status}"), stderr: said.last_lines() });
     Ok(())
 }

@@ -12,11 +12,15 @@ use tokio::time::{sleep, timeout};
 use super::super::devtools_port;
 use super::super::error::EndpointError;
 use super::GuardCommand;
-use super::guard::{CLEAR_LIMIT, GRACE, Report, remove_folder};
+use super::guard::{CLEAR_LIMIT, GRACE, Report};
+use super::profile::Profile;
 use crate::config::SECRET_VARIABLES;
 
 /// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
 const STOP_LIMIT: Duration = GRACE.saturating_add(CLEAR_LIMIT).saturating_add(Duration::from_secs(5));
+
+/// How long a browser that was asked to close may take.
+const CLOSING: Duration = Duration::from_secs(10);
 
 /// A browser of our own.
 ///
@@ -34,13 +38,17 @@ pub(crate) struct Launched {
     /// The browser's process, which leads its group.
     browser: Pid,
     profile: PathBuf,
+    /// What becomes of that folder.
+    kind: Profile,
+    /// The browser was asked to close, and may take a moment to write down what it has.
+    closing: bool,
 }
 
 impl Launched {
-    /// Starts a guard that starts `program` with a fresh profile in `temp`.
+    /// Starts a guard that starts `program` with a profile of this kind.
     pub(super) async fn start(
         command: &GuardCommand,
-        temp: &Path,
+        kind: &Profile,
         program: &Path,
         flags: &[String],
     ) -> Result<Self, EndpointError> {
@@ -54,7 +62,7 @@ impl Launched {
             .arg0("ostler")
             .args(&command.args)
             .arg("--")
-            .arg(temp)
+            .args(kind.to_args())
             .arg(program)
             .args(flags)
             .stdin(Stdio::piped())
@@ -75,7 +83,12 @@ impl Launched {
                 reports,
                 program: program.to_owned(),
                 browser: Pid::from_raw(browser).ok_or_else(|| failed("it reported no process".to_owned()))?,
-                profile: temp.join(profile),
+                profile: match kind {
+                    Profile::Fresh(parent) => parent.join(profile),
+                    Profile::Kept(folder) => folder.clone(),
+                },
+                kind: kind.clone(),
+                closing: false,
             }),
             Report::NotStarted { why: how } | Report::Ended { how, .. } => {
                 Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr: String::new() })
@@ -102,7 +115,7 @@ impl Launched {
         }
     }
 
-    /// Returns the profile folder, which is removed with the browser.
+    /// Returns the profile folder.
     pub(crate) fn profile(&self) -> &Path {
         &self.profile
     }
@@ -117,8 +130,21 @@ impl Launched {
         self.guard.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("the guard was not waited for")
     }
 
-    /// Ends the browser and returns when its processes and its profile are gone.
+    /// Says whether what the browser has not written down yet would be missed: signals end it without.
+    pub(crate) fn keeps_profile(&self) -> bool {
+        matches!(self.kind, Profile::Kept(_))
+    }
+
+    /// Notes that the browser was asked to close, so that it is given the time.
+    pub(crate) fn note_closing(&mut self) {
+        self.closing = true;
+    }
+
+    /// Ends the browser and returns when its processes, and a profile that is not kept, are gone.
     pub(crate) async fn stop(mut self) {
+        if self.closing {
+            let _ = timeout(CLOSING, next_report(&mut self.reports)).await;
+        }
         self.release = None;
         if timeout(STOP_LIMIT, self.guard.wait()).await.is_err() {
             tracing::warn!(browser = ?self.browser, "the guard does not end its browser; doing it from here");
@@ -132,7 +158,7 @@ impl Launched {
         tracing::warn!(browser = ?self.browser, "the browser's guard was killed; ending the browser from here");
         let _ = kill_process_group(self.browser, Signal::KILL);
         // Blocks for half a second at worst, and only after someone killed the guard.
-        remove_folder(&self.profile);
+        self.kind.clean_up(&self.profile);
     }
 }
 

@@ -12,6 +12,7 @@
 mod executable;
 mod guard;
 mod launched;
+mod profile;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
 pub(crate) use launched::Launched;
+pub(crate) use profile::Profile;
 
 /// How to start a browser.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub(crate) struct LaunchOptions {
     pub(crate) headed: bool,
     /// Flags beside ours.
     pub(crate) extra_flags: Vec<String>,
+    /// The folder of a profile that stays; without one the profile is fresh, and goes with the browser.
+    pub(crate) profile: Option<PathBuf>,
     /// How long the browser may take until it can be reached.
     pub(crate) deadline: Duration,
     /// How to start the guard process.
@@ -47,6 +51,7 @@ impl Default for LaunchOptions {
             executable: None,
             headed: false,
             extra_flags: Vec::new(),
+            profile: None,
             // About a second is usual; a cold disk on a small machine takes many times that.
             deadline: Duration::from_secs(30),
             guard: GuardCommand::default(),
@@ -99,7 +104,8 @@ async fn launch_program(
         || EndpointError::LaunchTimedOut { program: program.to_owned(), seconds: options.deadline.as_secs() };
     // One deadline for both steps. Whoever is dropped in between takes the browser down with it.
     let started = async {
-        let mut launched = Launched::start(&options.guard, &machine.temp, program, flags).await?;
+        let profile = options.profile.clone().map_or_else(|| Profile::Fresh(machine.temp.clone()), Profile::Kept);
+        let mut launched = Launched::start(&options.guard, &profile, program, flags).await?;
         let (port, path) = launched.reachable().await?;
         Ok((launched, port, path))
     };
@@ -108,13 +114,23 @@ async fn launch_program(
         url: Address::local(port).websocket_url(&path),
         headers: Headers::default(),
         kind: BrowserKind::Local,
-        found_by: format!("launched by ostler ({})", program.display()),
+        found_by: format!("launched by ostler ({}){}", program.display(), sandbox_note()),
         profile: Some(launched.profile().to_owned()),
         found: None,
         may_ask: false,
         owned: Some(Owned::Launched(Box::new(launched))),
         cloud: None,
     })
+}
+
+/// Says aloud what a person should know before a hostile page does.
+fn sandbox_note() -> &'static str {
+    if is_root() { " with --no-sandbox, since ostler runs as root: a hostile page is not contained" } else { "" }
+}
+
+/// Chromium does not start as root with its sandbox on.
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// Returns the flags, those of the user after ours: where Chromium takes one twice, the last wins.
@@ -134,7 +150,7 @@ fn flags(options: &LaunchOptions) -> Vec<String> {
     if !options.headed {
         flags.push("--headless=new".to_owned());
     }
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         tracing::warn!("running as root: the browser starts with --no-sandbox, so a hostile page is not contained");
         flags.push("--no-sandbox".to_owned());
     }

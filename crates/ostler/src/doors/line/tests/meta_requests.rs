@@ -226,6 +226,7 @@ async fn connect_names_what_is_wrong_and_never_repeats_a_url() {
         (r#""launch":{"headed":1}"#, "`launch.headed`"),
         (r#""launch":{"flags":"--x"}"#, "`launch.flags`"),
         (r#""launch":{"executable":""}"#, "`launch.executable`"),
+        (r#""launch":{"profile":"../x"}"#, "`launch.profile`"),
         (r#""cdp_url":"ws://SECRET","dialog_policy":"sometimes""#, "`dialog_policy`"),
         (r#""cdp_url":"ws://SECRET","dialog_timeout_s":0"#, "`dialog_timeout_s`"),
         (r#""quiet":"yes""#, "`quiet`"),

@@ -1,0 +1,132 @@
+//! The folder that a launched browser keeps its data in: a fresh one that goes with it, or one that stays.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, test_kill_process};
+
+use super::guard::remove_folder;
+
+/// Which folder a browser gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// A new one below this folder, removed with the browser.
+    Fresh(PathBuf),
+    /// This one, which stays: logins and settings are there the next time.
+    Kept(PathBuf),
+}
+
+impl Profile {
+    /// Returns it as two arguments of the guard's command line.
+    pub(super) fn to_args(&self) -> [OsString; 2] {
+        match self {
+            Self::Fresh(parent) => ["fresh".into(), parent.into()],
+            Self::Kept(folder) => ["kept".into(), folder.into()],
+        }
+    }
+
+    /// Reads what [`to_args`] wrote.
+    ///
+    /// [`to_args`]: Self::to_args
+    pub(super) fn from_args(kind: &OsString, folder: OsString) -> Option<Self> {
+        match kind.to_str()? {
+            "fresh" => Some(Self::Fresh(folder.into())),
+            "kept" => Some(Self::Kept(folder.into())),
+            _ => None,
+        }
+    }
+
+    /// Makes the folder ready for a browser, or says why it cannot be had.
+    pub(super) fn prepare(&self) -> Result<PathBuf, String> {
+        let failed =
+            |folder: &Path, error: io::Error| format!("got no profile folder in {}: {error}", folder.display());
+        match self {
+            Self::Fresh(parent) => tempfile::Builder::new()
+                .prefix("ostler-profile-")
+                .tempdir_in(parent)
+                .map(tempfile::TempDir::keep)
+                .map_err(|error| failed(parent, error)),
+            Self::Kept(folder) => {
+                fs::DirBuilder::new()
+                    .recursive(true)
+                    .mode(0o700)
+                    .create(folder)
+                    .map_err(|error| failed(folder, error))?;
+                if let Some(pid) = user(folder) {
+                    return Err(format!(
+                        "cannot use the profile {}, since process {pid} has it open; end that browser or take another name",
+                        folder.display()
+                    ));
+                }
+                // It tells where the last browser listened; this one writes its own.
+                match fs::remove_file(folder.join("DevToolsActivePort")) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(folder, error)),
+                    _ => Ok(folder.clone()),
+                }
+            }
+        }
+    }
+
+    /// Removes what is not to stay, once the browser is gone.
+    pub(super) fn clean_up(&self, folder: &Path) {
+        match self {
+            Self::Fresh(_) => remove_folder(folder),
+            Self::Kept(_) => {}
+        }
+    }
+}
+
+/// Returns the process that has a profile open. Chromium notes it in a link to `HOST-PID`.
+fn user(folder: &Path) -> Option<i32> {
+    let link = fs::read_link(folder.join("SingletonLock")).ok()?;
+    let pid = link.to_str()?.rsplit_once('-')?.1.parse().ok()?;
+    // A browser that was killed leaves its note behind.
+    test_kill_process(Pid::from_raw(pid)?).ok().map(|()| pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_survives_the_guards_command_line() {
+        for profile in [Profile::Fresh("/tmp".into()), Profile::Kept("/home/me/with blanks".into())] {
+            let [kind, folder] = profile.to_args();
+            assert_eq!(Profile::from_args(&kind, folder), Some(profile));
+        }
+        assert_eq!(Profile::from_args(&"other".into(), "/tmp".into()), None);
+    }
+
+    #[test]
+    fn a_kept_folder_stays_without_the_note_of_the_last_browser_and_a_fresh_one_goes() {
+        let home = tempfile::tempdir().expect("a folder");
+        let kept = Profile::Kept(home.path().join("profiles/work"));
+        let folder = kept.prepare().expect("it can be made");
+        fs::write(folder.join("DevToolsActivePort"), "1\n/devtools/browser/old").expect("a note");
+        fs::write(folder.join("Cookies"), "login").expect("a file");
+        assert_eq!(kept.prepare().expect("it is there"), folder);
+        kept.clean_up(&folder);
+        assert!(folder.join("Cookies").exists() && !folder.join("DevToolsActivePort").exists());
+
+        let fresh = Profile::Fresh(home.path().to_owned());
+        let folder = fresh.prepare().expect("it can be made");
+        fresh.clean_up(&folder);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_folder_that_a_living_browser_has_open_is_refused() {
+        let home = tempfile::tempdir().expect("a folder");
+        let kept = Profile::Kept(home.path().to_owned());
+        let lock = home.path().join("SingletonLock");
+        std::os::unix::fs::symlink(format!("host-{}", std::process::id()), &lock).expect("a link");
+        let why = kept.prepare().expect_err("this very process has it open");
+        assert!(why.contains(&std::process::id().to_string()), "{why}");
+        fs::remove_file(&lock).expect("a link");
+        std::os::unix::fs::symlink("host-999999999", &lock).expect("a link");
+        kept.prepare().expect("that one is dead");
+    }
+}

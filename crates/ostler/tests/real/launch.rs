@@ -1,0 +1,44 @@
+//! A browser of our own: what the command says of it, and which profile it gets.
+
+use super::line::Line;
+use super::processes;
+use super::sandbox::{Ran, Sandbox, wait_until};
+
+fn launch(sandbox: &Sandbox, args: &[&str]) -> Ran {
+    let mut command = sandbox.ostler(&[&["connect", "--launch", "--flag=--disable-gpu"], args].concat());
+    Ran::of(command.env_remove("BU_CDP_WS").env("TMPDIR", sandbox.path("")))
+}
+
+#[test]
+fn the_command_says_aloud_that_root_has_no_sandbox() {
+    let sandbox = Sandbox::new();
+    let ran = launch(&sandbox, &[]);
+    ran.assert_done();
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(ran.stdout.contains("with --no-sandbox, since ostler runs as root"), is_root, "{ran:?}");
+    sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
+fn a_named_profile_is_there_the_next_time_and_a_fresh_one_is_not() {
+    let sandbox = Sandbox::new();
+    let remember = "document.cookie = 'seen=yes; max-age=3600'; document.cookie";
+    let site = super::site::Site::with(&[("/", "<p>hello")]);
+    for (args, before) in
+        [(&[] as &[&str], ""), (&[], ""), (&["--profile-name", "work"], ""), (&["--profile-name", "work"], "seen=yes")]
+    {
+        launch(&sandbox, args).assert_done();
+        let mut line = Line::connect(&sandbox.socket());
+        line.cdp("Page.navigate", serde_json::json!({"url": site.here("/")}));
+        wait_until("the page is there", || line.js("document.readyState + location.pathname") == "complete/");
+        assert_eq!(line.js("document.cookie"), before, "{args:?}");
+        assert_eq!(line.js(remember), "seen=yes");
+        let folder = sandbox.home().join("profiles/work");
+        assert_eq!(folder.is_dir(), args.len() == 2 || before == "seen=yes");
+        sandbox.run(&["stop"]).assert_done();
+        wait_until("it is gone", || processes::naming(&sandbox.path("").display().to_string()).is_empty());
+    }
+    let profiles = std::fs::read_dir(sandbox.path("")).expect("a folder").flatten();
+    let left = profiles.filter(|entry| entry.file_name().to_string_lossy().starts_with("ostler-profile-")).count();
+    assert_eq!(left, 0, "fresh profiles go with their browsers");
+}
