@@ -11,6 +11,7 @@ function (act, text) {
   };
   const kindOf = field => {
     if (field.isContentEditable) return 'editable';
+    if (field.matches('button, a[href], [role=button], [role=link]')) return 'button';
     if (field instanceof HTMLTextAreaElement) return 'text';
     if (field instanceof HTMLSelectElement) return 'select';
     if (!(field instanceof HTMLInputElement)) return 'none';

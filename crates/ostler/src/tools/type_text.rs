@@ -195,7 +195,7 @@ fn refuse_what_takes_no_text(field: &Field, what: &str) -> Result<(), CallError>
             format!("{what} is read-only: click it, it may open something to choose from")
         }
         Kind::Check => format!("{what} is a {}: use browser_click", field.type_),
-        Kind::Button => format!("{what} is a button: use browser_click"),
+        Kind::Button => format!("{what} takes no text: use browser_click"),
         Kind::File => format!("{what} takes files: use browser_click with files=[path]"),
         // The focus is in a frame of another process: the keys get there, only it cannot be looked at from here.
         Kind::None if matches!(field.tag.as_str(), "iframe" | "frame") => return Ok(()),

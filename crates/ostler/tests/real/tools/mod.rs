@@ -2,6 +2,7 @@
 
 mod click;
 mod navigate;
+mod refs;
 mod screenshot;
 mod scripts;
 mod tabs;
