@@ -51,6 +51,12 @@ def dialog(action=None, text=None, id=None):
     return request(meta="dialog", action=action, prompt_text=text, dialog_id=id).get("dialog")
 
 
+def snapshot(**args):
+    """The page as an outline, with refs such as e12 to act on: snapshot(), snapshot(ref="e12"),
+    snapshot(since="s3"), snapshot(frame_id=..., max_chars=...)."""
+    return request(meta="tool", name="browser_snapshot", args=args)["result"]["text"]
+
+
 def frames():
     """All frames of the tab, the top one first: [{"frame_id", "url", ...}]. Use with js(..., frame_id=...)."""
     tree = request(meta="state")["state"].get("frame_tree")

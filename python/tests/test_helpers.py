@@ -43,7 +43,7 @@ class Shape(unittest.TestCase):
         promised = """cdp drain_events js goto_url page_info click_at_xy type_text fill_input press_key scroll
             capture_screenshot list_tabs current_tab switch_tab activate_tab new_tab close_tab ensure_real_tab
             iframe_target wait wait_for_load wait_for_element wait_for_network_idle dispatch_key upload_file http_get
-            dialog frames events start_remote_daemon stop_remote_daemon""".split()
+            dialog frames events snapshot start_remote_daemon stop_remote_daemon""".split()
         self.assertFalse([name for name in promised if not callable(getattr(helpers, name, None))])
 
 
@@ -63,6 +63,11 @@ class Wire(unittest.TestCase):
         self.assertEqual(
             daemon.requests[1], {"meta": "dialog", "action": "accept", "prompt_text": "text", "dialog_id": "d-1"}
         )
+
+    def test_a_snapshot_is_the_text_of_the_tool(self):
+        with FakeDaemon(browser(tool={"result": {"text": "s1", "data": {}}})) as daemon:
+            self.assertEqual(helpers.snapshot(ref="e1"), "s1")
+        self.assertEqual(daemon.requests, [{"meta": "tool", "name": "browser_snapshot", "args": {"ref": "e1"}}])
 
     def test_frames_start_with_the_top_one(self):
         tree = {"top": {"frame_id": "A"}, "children": [{"frame_id": "B"}], "truncated": False}

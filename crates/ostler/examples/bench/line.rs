@@ -55,6 +55,11 @@ impl Line {
         Ok(self.ask(&request).await?.len())
     }
 
+    /// Runs a tool, given as a whole request; returns how long the reply was.
+    pub(crate) async fn tool(&mut self, request: &str) -> Result<usize> {
+        Ok(self.ask(request).await?.len())
+    }
+
     /// Makes a `meta` request; returns the reply.
     pub(crate) async fn meta(&mut self, fields: &str) -> Result<Value> {
         Ok(serde_json::from_slice(self.ask(&format!("{{\"meta\":{fields}}}\n")).await?)?)

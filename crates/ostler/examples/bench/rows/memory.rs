@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::snapshot;
 use crate::Result;
 use crate::chromium::Chromium;
 use crate::daemon::Daemon;
@@ -19,6 +20,12 @@ const MB: f64 = 1e6;
 const KB: f64 = 1e3;
 
 pub(super) fn resident(setup: &Setup) -> Result<Vec<Figure>> {
+    let mut figures = of_tabs_and_events(setup)?;
+    figures.push(snapshot::memory_after_ten(setup)?);
+    Ok(figures)
+}
+
+fn of_tabs_and_events(setup: &Setup) -> Result<Vec<Figure>> {
     let chromium = Chromium::start()?;
     let daemon = Daemon::start(&setup.ostler, &chromium.url)?;
     setup.block_on(async {

@@ -5,6 +5,7 @@ mod core;
 mod dialogs;
 mod memory;
 mod processes;
+mod snapshot;
 mod tabs;
 
 use crate::Result;
@@ -19,7 +20,7 @@ pub(crate) struct Row {
 }
 
 /// All rows that are measured, in the design's order.
-pub(crate) const ROWS: [Row; 11] = [
+pub(crate) const ROWS: [Row; 12] = [
     Row { name: "P1", measure: calls::kept_connection },
     Row { name: "P2", measure: calls::fresh_connections },
     Row { name: "P3", measure: dialogs::state_in_a_storm },
@@ -27,6 +28,7 @@ pub(crate) const ROWS: [Row; 11] = [
     Row { name: "P5", measure: calls::large_screenshot },
     Row { name: "P6", measure: processes::whole_commands },
     Row { name: "P7", measure: memory::resident },
+    Row { name: "P8", measure: snapshot::of_a_large_page },
     Row { name: "P10", measure: processes::first_result },
     Row { name: "P11", measure: tabs::a_thousand },
     Row { name: "P12", measure: core::events_per_second },

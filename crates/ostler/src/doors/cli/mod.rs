@@ -14,6 +14,7 @@ mod js;
 mod passthrough;
 mod reply;
 mod script;
+mod snapshot;
 mod status;
 mod stop;
 mod text;
@@ -46,6 +47,7 @@ enum Verb {
     Run(script::Run),
     Cdp(passthrough::Cdp),
     Js(js::Js),
+    Snapshot(snapshot::Snapshot),
     Tool(tool::Tool),
     Dialog(dialog::Dialog),
     Connect(connect::Connect),
@@ -95,6 +97,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Run(verb)) => verb.run(&context),
         Some(Verb::Cdp(verb)) => verb.run(&context),
         Some(Verb::Js(verb)) => verb.run(&context),
+        Some(Verb::Snapshot(verb)) => verb.run(&context),
         Some(Verb::Tool(verb)) => verb.run(&context),
         Some(Verb::Dialog(verb)) => verb.run(&context),
         Some(Verb::Connect(verb)) => verb.run(&context),

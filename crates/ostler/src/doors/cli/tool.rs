@@ -55,14 +55,18 @@ impl Tool {
     pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         let Some(name) = self.name else { return list(context) };
         let args = self.args.as_deref().map(text::json_argument).transpose()?;
-        let name = full_name(&name);
-        let request = Request { meta: "tool", name: &name, args: args.as_deref(), task: context.task.as_deref() };
-        // Each tool has limits of its own.
-        let reply = context.ask(&mut context.connect()?, &request, CALL_LONGEST)?;
-        let Ran { result } = reply::read(&reply)?;
-        context.print(&reply, &result.text)?;
-        Ok(Exit::Success)
+        run_named(context, &full_name(&name), args.as_deref())
     }
+}
+
+/// Runs one tool and prints what a model would read of it.
+pub(super) fn run_named(context: &Context, name: &str, args: Option<&RawValue>) -> Result<Exit, Failure> {
+    let request = Request { meta: "tool", name, args, task: context.task.as_deref() };
+    // Each tool has limits of its own.
+    let reply = context.ask(&mut context.connect()?, &request, CALL_LONGEST)?;
+    let Ran { result } = reply::read(&reply)?;
+    context.print(&reply, &result.text)?;
+    Ok(Exit::Success)
 }
 
 fn full_name(given: &str) -> String {
