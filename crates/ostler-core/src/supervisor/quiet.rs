@@ -1,10 +1,11 @@
-//! Quiet tasks: page script can tell that `Runtime` is on (fact B15), so in their tabs it stays off.
+//! Quiet tasks: page script can tell that `Runtime` or `Debugger` is on (fact B15), so in their tabs both stay off.
 //!
 //! Dialogs, frames, input and most calls do not need it. What does is had in another way (fact B16):
 //!
 //! ```text
 //!   evaluate in a frame of its parent's process ──▶ createIsolatedWorld ──▶ evaluate in there
 //!   the console, when somebody asks for it      ──▶ enable, which tells the stored messages again, and disable
+//!   the bridge                                  ──▶ by requests, never by pauses (`bridge/mod.rs`)
 //! ```
 
 use std::time::Duration;
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const WORLD: &str = "ostler";
 
 impl Supervisor {
-    /// Returns whether the session belongs to a task that leaves `Runtime` off.
+    /// Returns whether the session belongs to a task that leaves `Runtime` and `Debugger` off.
     pub(super) fn is_quiet(&self, id: &SessionId) -> bool {
         let tab = self.sessions.get(id).and_then(|session| session.tab.as_ref()).and_then(|tab| self.tabs.get(tab));
         tab.and_then(|tab| self.tasks.get(&tab.task)).is_some_and(|task| task.quiet)

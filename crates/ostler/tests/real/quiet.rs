@@ -93,6 +93,35 @@ fn dialogs_frames_evaluates_and_input_work_in_a_quiet_task() {
 }
 
 #[test]
+fn the_bridge_of_a_quiet_task_brings_the_agents_text_and_nobody_reads_the_console() {
+    let mut world = World::configured("browser:\n  quiet: true\n  dialog_bridge: always\n", PAGES);
+    world.go("/");
+    assert_eq!(world.line.js("isWatched()"), false);
+    // In a document whose script is there already, and in one that asks first of all.
+    world
+        .line
+        .send(&json!({"method": "Runtime.evaluate", "params": {"expression": "document.title = prompt('well?')"}}));
+    let open = world.client();
+    let mut reader = std::mem::replace(&mut world.line, open);
+    let url = world.site.here("/asks");
+    for (message, text) in [("well?", "one"), ("name?", "two")] {
+        let asked = world.wait_for_dialogs(1);
+        assert_eq!([&asked[0]["type"], &asked[0]["message"]], ["prompt", message]);
+        let answer = json!({"meta": "dialog", "action": "accept", "prompt_text": text});
+        assert_eq!(world.line.ask(answer)["ok"], true);
+        reader.receive();
+        world.wait_for(&format!("document.title === '{text}'"));
+        if message == "well?" {
+            reader.send(&json!({"method": "Page.navigate", "params": {"url": url}}));
+        }
+    }
+    // Not natively: the page made a request instead.
+    let requests = "performance.getEntriesByType('resource').filter(entry => entry.name.includes('bridge')).length";
+    assert_eq!(world.line.js(requests), 1);
+    assert_eq!(world.line.state()["policy"]["bridged"], true);
+}
+
+#[test]
 fn the_console_is_there_when_somebody_asks_for_it_and_the_page_cannot_tell() {
     let mut world = World::configured(QUIET, PAGES);
     world.go("/");

@@ -7,6 +7,7 @@
 //! ```text
 //!   Transport::Pause      a `debugger` statement; the page's own ones are blackboxed (B3, B4)      pauses.rs
 //!   Transport::Request    a synchronous request that `Fetch` holds (B2), where Debugger is refused  requests.rs
+//!                         or is to stay off because the task is quiet (B15)
 //!        │
 //!        └── question ──▶ the same pending dialog as a native one ── answer ──▶ back the same way
 //! ```
@@ -120,7 +121,7 @@ impl Supervisor {
         if !self.is_bridged(&task) {
             return;
         }
-        match self.transport {
+        match self.transport_of(id) {
             Some(transport) => self.install(id, transport),
             // The first session of a connection tells whether the backend lets us have the Debugger domain.
             None => {
@@ -130,12 +131,22 @@ impl Supervisor {
         }
     }
 
+    /// Returns how the session's questions are to come to us; `None` until a first session has told. In a quiet task they
+    /// never pause their page, which could tell that `Debugger` is on (fact B15).
+    fn transport_of(&self, id: &SessionId) -> Option<Transport> {
+        if self.is_quiet(id) { Some(Transport::Request) } else { self.transport }
+    }
+
     pub(super) fn on_bridge_probed(&mut self, id: &SessionId, end: End) {
+        // It may have been taken off meanwhile, or have another transport by now.
+        let still_pauses = self.bridge_mut(id).is_some_and(|bridge| bridge.transport == Transport::Pause);
         match end {
             End::Answer(Ok(_)) => {
                 self.transport = Some(Transport::Pause);
-                self.blackbox(id);
-                self.add_script(id, Transport::Pause);
+                if still_pauses {
+                    self.blackbox(id);
+                    self.add_script(id, Transport::Pause);
+                }
             }
             End::Answer(Err(error)) => {
                 if self.transport.replace(Transport::Request).is_none() {
@@ -144,7 +155,9 @@ impl Supervisor {
                         error.message
                     ));
                 }
-                self.install(id, Transport::Request);
+                if still_pauses {
+                    self.install(id, Transport::Request);
+                }
             }
             End::Failed(_) => {}
         }
@@ -258,10 +271,8 @@ impl Supervisor {
         );
         let root = dialog.view.session_id.clone();
         self.tell_clients(task.clone(), root, "Page.javascriptDialogClosed", params);
-        if !self.is_bridged(&task) {
-            // It was switched off while this was open.
-            self.adjust_bridge(&task);
-        }
+        // It may have been switched off while this was open, or its task have become quiet.
+        self.adjust_bridge(&task);
     }
 
     fn bridge_mut(&mut self, id: &SessionId) -> Option<&mut Bridge> {
@@ -272,15 +283,17 @@ impl Supervisor {
     pub(super) fn adjust_bridge(&mut self, task: &TaskId) {
         let wanted = self.is_bridged(task);
         let of_task = |tab: &TargetId| self.tabs.get(tab).is_some_and(|tab| tab.task == *task);
-        let differing = self.sessions.iter().filter(|(_, session)| {
+        let differing = self.sessions.iter().filter(|(id, session)| {
             let document = session.supervised && matches!(session.kind, Kind::Page | Kind::Iframe);
-            document && session.bridge.is_some() != wanted && session.tab.as_ref().is_some_and(of_task)
+            let fits = match &session.bridge {
+                Some(bridge) => wanted && self.transport_of(id).is_none_or(|transport| transport == bridge.transport),
+                None => !wanted,
+            };
+            document && !fits && session.tab.as_ref().is_some_and(of_task)
         });
         for id in differing.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            if wanted {
+            if self.take_off_bridge(&id) && wanted {
                 self.arm_bridge(&id);
-            } else {
-                self.take_off_bridge(&id);
             }
         }
         if let Some(task) = self.tasks.get_mut(task) {
@@ -289,14 +302,15 @@ impl Supervisor {
     }
 
     /// Documents that are there keep their script, which finds no transport any more and leaves all to the native
-    /// dialogs. A session whose page waits for an answer keeps the bridge: switching it off would answer.
-    fn take_off_bridge(&mut self, id: &SessionId) {
+    /// dialogs. A session whose page waits for an answer keeps the bridge: switching it off would answer. Returns whether
+    /// the session has none now.
+    fn take_off_bridge(&mut self, id: &SessionId) -> bool {
         let waits = |dialog: &Dialog| dialog.is_bridged() && dialog.owner == *id;
         let reading = self.sessions.get(id).and_then(|session| session.bridge.as_ref()?.reading).is_some();
         if reading || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits) {
-            return;
+            return false;
         }
-        let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return };
+        let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return true };
         if let Some(timer) = bridge.stray {
             self.timers.stop(timer);
         }
@@ -312,6 +326,7 @@ impl Supervisor {
                 self.send_own(Purpose::Ignored, Some(id), "Page.setBypassCSP", r#"{"enabled":false}"#);
             }
         }
+        true
     }
 
     /// A native dialog was closed by nobody that we know. So soon after it opened it was the backend, or a client that

@@ -23,12 +23,16 @@ fn quiet() -> Bench {
 
 impl Bench {
     fn be_quiet(&mut self, quiet: bool) {
+        self.be_quiet_with(quiet, DialogBridge::Auto);
+    }
+
+    fn be_quiet_with(&mut self, quiet: bool, dialog_bridge: DialogBridge) {
         self.input(Input::StartTask {
             task: TaskId::default_task(),
             policy: DialogPolicy::MustRespond,
             dialog_timeout: DIALOG_TIMEOUT,
             quiet,
-            dialog_bridge: DialogBridge::Auto,
+            dialog_bridge,
             dialogs_before: 0,
         });
     }
@@ -224,4 +228,65 @@ fn a_client_that_turns_the_domain_on_for_itself_keeps_it_and_can_turn_it_off() {
     bench.expect("S", "Runtime.disable");
     bench.fetch_console();
     bench.expect("S", "Runtime.enable");
+}
+
+// --- the bridge ---
+
+#[test]
+fn the_bridge_of_a_quiet_task_comes_by_requests_and_never_turns_the_debugger_on() {
+    let mut bench = Bench::own();
+    bench.be_quiet_with(true, DialogBridge::Always);
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", true, "");
+    for method in ["Fetch.enable", "Page.setBypassCSP"] {
+        assert!(bench.was_sent("S", method), "{method}");
+    }
+    let script = bench.expect("S", "Page.addScriptToEvaluateOnNewDocument");
+    assert!(script.param("source").as_str().expect("a script").contains("XMLHttpRequest"));
+    bench.answer_set_up("S", "T", "P");
+    assert!(!bench.was_sent("S", "Runtime.runIfWaitingForDebugger"), "our script is not in place yet");
+    bench.reply(&script, r#"{"identifier":"1"}"#);
+    bench.expect("S", "Runtime.runIfWaitingForDebugger");
+    assert!(bench.methods().iter().all(|sent| !sent.contains("Debugger")), "{:?}", bench.methods());
+
+    // Another task that is not quiet still learns whether it may have the Debugger.
+    bench.start_task_with("b", DialogPolicy::MustRespond, DialogBridge::Always);
+    let waiter = bench.waiter();
+    let (task, timeout) = (TaskId::from("b"), Duration::from_secs(30));
+    bench.input(Input::CurrentTab { waiter, task, timeout });
+    let create = bench.expect("", "Target.createTarget");
+    bench.target_created("U", "page", "");
+    bench.attached("", "U", "SU", "page", true, "");
+    bench.reply(&create, r#"{"targetId":"U"}"#);
+    bench.expect("SU", "Debugger.enable");
+}
+
+#[test]
+fn a_task_that_becomes_quiet_changes_the_way_its_bridge_takes_and_changes_it_back() {
+    let mut bench = Bench::own();
+    bench.be_quiet_with(false, DialogBridge::Always);
+    bench.tab("T", "S", "P");
+    bench.be_quiet_with(true, DialogBridge::Always);
+    bench.expect("S", "Debugger.disable");
+    bench.expect("S", "Fetch.enable");
+    bench.answer_set_up("S", "T", "P");
+    bench.be_quiet_with(true, DialogBridge::Always);
+    bench.expect_nothing_sent();
+    bench.be_quiet_with(false, DialogBridge::Always);
+    bench.expect("S", "Fetch.disable");
+    bench.expect("S", "Debugger.enable");
+}
+
+#[test]
+fn a_task_that_becomes_quiet_before_it_is_known_whether_the_debugger_may_be_had_takes_requests() {
+    let mut bench = Bench::own();
+    bench.be_quiet_with(false, DialogBridge::Always);
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", false, "");
+    let probe = bench.expect("S", "Debugger.enable");
+    bench.be_quiet_with(true, DialogBridge::Always);
+    bench.expect("S", "Debugger.disable");
+    bench.answer_set_up("S", "T", "P");
+    bench.reply(&probe, "{}");
+    bench.expect_nothing_sent();
 }
