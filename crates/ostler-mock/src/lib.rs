@@ -8,7 +8,9 @@
 //!   was seen to use. The test changes the world behind it ([`Page`], [`Frame`]) and bends its rules ([`Script`]): refuse
 //!   a domain, never answer a method, hold messages back, flood, crash, go away and come back.
 //!
-//! Both share one HTTP side, whose answers are the test's to choose ([`Door`]).
+//! A [`Proxy`] stands between clients and a real browser, as some backends do: it refuses, and answers dialogs by itself.
+//!
+//! All share one HTTP side, whose answers are the test's to choose ([`Door`]).
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -32,6 +34,7 @@ mod door;
 mod http;
 mod ids;
 mod peer;
+mod proxy;
 mod server;
 mod wire;
 
@@ -42,5 +45,6 @@ pub use browser::{
 pub use door::{Door, Upgrade, Version};
 pub use ids::{FrameId, SessionId, TargetId};
 pub use peer::Peer;
+pub use proxy::Proxy;
 pub use server::MockServer;
 pub use wire::Command;

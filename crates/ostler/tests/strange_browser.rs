@@ -7,6 +7,8 @@ mod sandbox;
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use ostler_mock::{Dialog, MockBrowser, Opener, Page};
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
@@ -82,6 +84,70 @@ async fn a_proxy_that_dismisses_dialogs_is_recorded_as_remote_and_holds_nothing_
         assert_eq!(state["pending_dialogs"], json!([]));
         scene.still_works();
     }
+}
+
+/// What the script in a page asks over the bridge.
+fn question(number: u64) -> Value {
+    let url = "https://example.com/";
+    json!({"number": number, "type": "prompt", "message": "who?", "defaultPrompt": "", "url": url})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_dialog_that_a_proxy_dismissed_brings_the_bridge_on() {
+    let dismisses = |browser: &MockBrowser| drop(browser.script().dismiss_dialogs_after(Duration::from_millis(10)));
+    let mut scene = Scene::with(dismisses).await;
+    assert_eq!(scene.ask(json!({"meta": "state"}))["state"]["policy"]["bridged"], false);
+    assert!(!scene.page.main_frame().open_dialog(Dialog::confirm("well?")).answer().await.accepted);
+    let state = scene.wait_for_state("the bridge is on", |state| state["policy"]["bridged"] == true);
+    assert_eq!(state["recent_dialogs"][0]["closed_by"], "remote");
+    let script = scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await.params();
+    assert!(script["source"].as_str().is_some_and(|source| source.contains("ostlerBridgeAsk")), "{script}");
+    assert_eq!(script["runImmediately"], true, "the document that is there has it too");
+
+    // Over it the page gets the agent's answer and no other.
+    let result = |value: Value| json!({"result": {"type": "object", "value": value}});
+    drop(scene.browser.script().answer("Debugger.evaluateOnCallFrame", result(question(1))));
+    let frame = json!({"callFrameId": "1.1.0", "functionName": "ostlerBridgeAsk", "location": {"scriptId": "5"}});
+    let session = scene.page.sessions()[0].to_string();
+    scene.browser.emit(&*session, "Debugger.paused", json!({"callFrames": [frame], "reason": "other"}));
+    scene.wait_for_state("it asks over the bridge", |state| state["pending_dialogs"][0]["message"] == "who?");
+    scene.browser.expect("Debugger.evaluateOnCallFrame").await;
+    drop(scene.browser.script().answer("Debugger.evaluateOnCallFrame", result(json!(true))));
+    let answer = json!({"meta": "dialog", "action": "accept", "prompt_text": "Ada"});
+    assert_eq!(scene.ask(answer)["dialog"]["closed_by"], "agent");
+    let told = scene.browser.expect("Debugger.evaluateOnCallFrame").await.params();
+    assert!(told["expression"].as_str().is_some_and(|told| told.contains("\"Ada\"")), "{told}");
+    scene.browser.expect("Debugger.resume").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_debugger_is_refused_the_bridge_holds_a_request_of_the_page_until_the_answer() {
+    let mut scene = Scene::with(|browser| drop(browser.script().refuse("Debugger"))).await;
+    assert_eq!(scene.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
+    let held = scene.browser.expect("Fetch.enable").await.params()["patterns"][0]["urlPattern"].clone();
+    let address = held.as_str().and_then(|held| held.strip_suffix('*')).unwrap_or_default();
+    assert!(address.starts_with("https://") && address.ends_with(".invalid/"), "{held}");
+    scene.browser.expect("Page.setBypassCSP").await;
+    scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await;
+
+    let session = scene.page.sessions()[0].to_string();
+    let request = json!({"url": address, "method": "POST", "headers": {}, "postData": question(1).to_string()});
+    let frame = scene.page.main_frame().id().to_string();
+    let paused = json!({"requestId": "interception-7", "request": request, "frameId": frame, "resourceType": "XHR"});
+    scene.browser.emit(&*session, "Fetch.requestPaused", paused);
+    scene.wait_for_state("it asks over the bridge", |state| state["pending_dialogs"][0]["message"] == "who?");
+    let answered = scene.ask(json!({"meta": "dialog", "action": "accept", "prompt_text": "Ada"}));
+    assert_eq!(answered["dialog"]["closed_by"], "agent", "{answered}");
+    let told = scene.browser.expect("Fetch.fulfillRequest").await.params();
+    let body = BASE64.decode(told["body"].as_str().unwrap_or_default()).expect("base64");
+    let body: Value = serde_json::from_slice(&body).expect("an answer");
+    assert_eq!([&told["requestId"], &body], [&json!("interception-7"), &json!({"accept": true, "text": "Ada"})]);
+    assert_eq!(
+        scene.browser.commands().iter().filter(|sent| sent.method == "Debugger.enable").count(),
+        1,
+        "asked once"
+    );
+    scene.still_works();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -156,6 +156,24 @@ fn first_scripts_in_frames_and_popups_ask_with_their_own_frame() {
 }
 
 #[test]
+fn a_sandboxed_srcdoc_frame_is_not_held_so_its_first_script_may_ask_natively() {
+    let page = "<iframe sandbox='allow-scripts allow-modals' \
+        srcdoc='<script>parent.postMessage(prompt(`first?`), `*`)</script>'></iframe>\
+        <script>onmessage = e => { document.title = e.data }</script>";
+    let mut world = bridged(&[("/", page)]);
+    let url = world.site.here("/");
+    world.line.cdp("Page.navigate", json!({"url": url}));
+    let open = world.wait_for_dialogs(1);
+    let attached = world.line.ask(json!({"meta": "events", "methods": ["Target.attachedToTarget"]}))["events"].clone();
+    let target = |event: &&Value| event["params"]["targetInfo"]["targetId"] == open[0]["frame_id"];
+    let attached = attached.as_array().unwrap().iter().find(target).unwrap()["params"].clone();
+    // Were it held, as all other frames are, the bridge would be there in time.
+    assert_eq!(attached["waitingForDebugger"], false, "fact F13");
+    answer(&mut world, "either way");
+    wait_until("the page has the text", || look(&mut world, "document.title") == "either way");
+}
+
+#[test]
 fn the_pages_own_debugger_statements_do_not_stop_it() {
     let page = "<script>let n = 0; setInterval(() => { debugger; eval('debugger'); n++ }, 1)</script>";
     let mut world = bridged(&[("/", page)]);

@@ -14,6 +14,7 @@ mod site;
 mod world;
 
 mod bridge;
+mod bridge_by_request;
 mod bytes;
 mod calls;
 mod cloud;

@@ -1,9 +1,13 @@
 //! Pages on two sites: `127.0.0.1` and `localhost` are different ones, served by one small server.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// What stands for a stream among the pages.
 const STREAM: &str = "a stream";
@@ -11,6 +15,7 @@ const STREAM: &str = "a stream";
 /// A server whose pages can be changed while it runs. It ends with the test process.
 #[derive(Clone)]
 pub(crate) struct Site {
+    scheme: &'static str,
     port: u16,
     /// What is served under each path: further header lines, and the HTML.
     pages: Arc<Mutex<HashMap<String, (String, String)>>>,
@@ -19,17 +24,42 @@ pub(crate) struct Site {
 impl Site {
     /// Serves `pages`, each a path and its HTML; `{here}` in one stands for the first site, `{there}` for the second.
     pub(crate) fn with(pages: &[(&str, &str)]) -> Self {
+        Self::serve("http", pages, |site, stream| site.answer(stream))
+    }
+
+    /// Serves them over `https`, to browsers that accept any certificate.
+    pub(crate) fn secure(pages: &[(&str, &str)]) -> Self {
+        let certificate = CertificateDer::from_pem_slice(include_bytes!("../tls/certificate.pem")).expect("one");
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../tls/key.pem")).expect("a key");
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions that the provider knows")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("a key of that certificate");
+        let config = Arc::new(config);
+        Self::serve("https", pages, move |site, stream| {
+            let connection = ServerConnection::new(Arc::clone(&config)).expect("a configuration without faults");
+            site.answer(StreamOwned::new(connection, stream));
+        })
+    }
+
+    fn serve(
+        scheme: &'static str,
+        pages: &[(&str, &str)],
+        answer: impl Fn(&Self, TcpStream) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("a bound address").port();
-        let site = Self { port, pages: Arc::default() };
+        let site = Self { scheme, port, pages: Arc::default() };
         for (path, html) in pages {
             site.put(path, html);
         }
-        let served = site.clone();
+        let (served, answer) = (site.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let site = served.clone();
-                std::thread::spawn(move || site.answer(stream));
+                let (site, answer) = (served.clone(), Arc::clone(&answer));
+                std::thread::spawn(move || answer(&site, stream));
             }
         });
         site
@@ -53,16 +83,16 @@ impl Site {
 
     /// Returns the address of a page on the first site.
     pub(crate) fn here(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("{}://127.0.0.1:{}{path}", self.scheme, self.port)
     }
 
     /// Returns the address of the same page on the second site.
     pub(crate) fn there(&self, path: &str) -> String {
-        format!("http://localhost:{}{path}", self.port)
+        format!("{}://localhost:{}{path}", self.scheme, self.port)
     }
 
-    fn answer(&self, mut stream: TcpStream) {
-        let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+    fn answer(&self, mut stream: impl Read + Write) {
+        let mut lines = BufReader::new(&mut stream).lines();
         let Some(Ok(request)) = lines.next() else { return };
         while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
         let path = request.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
@@ -85,6 +115,9 @@ impl Site {
             body.len()
         );
         // A browser that went away in the middle is no failure of the test.
-        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        let _ = stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()))
+            .and_then(|()| stream.flush());
     }
 }

@@ -27,10 +27,16 @@ impl World {
 
     /// Starts the rest of it in a browser that runs.
     pub(crate) fn in_browser(chromium: Chromium, config: &str, pages: &[(&str, &str)]) -> Self {
+        let url = chromium.url();
+        Self::by_way_of(&url, chromium, config, pages)
+    }
+
+    /// Starts the rest of it in a browser that runs, which the daemon reaches at `url`.
+    pub(crate) fn by_way_of(url: &str, chromium: Chromium, config: &str, pages: &[(&str, &str)]) -> Self {
         let sandbox = Sandbox::new();
         std::fs::write(sandbox.home().join("config.yaml"), config).expect("a home");
         let mut command = sandbox.ostler(&["--json", "cdp", "Browser.getVersion"]);
-        command.env_remove("BU_CDP_WS").env("BU_CDP_URL", chromium.url());
+        command.env_remove("BU_CDP_WS").env("BU_CDP_URL", url);
         let ran = super::sandbox::Ran::of(&mut command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         Self { line: Line::connect(&sandbox.socket()), sandbox, chromium, site: Site::with(pages) }
