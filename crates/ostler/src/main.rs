@@ -7,6 +7,7 @@ mod config;
 mod connection;
 mod daemon;
 mod doors;
+mod ending;
 mod endpoint;
 mod exit_code;
 mod line_diff;

@@ -6,9 +6,11 @@ use std::io;
 use serde_json::json;
 
 use super::context::print_bytes;
+use super::reply;
 use crate::client::ClientError;
 use crate::config::ConfigError;
 use crate::daemon::DaemonError;
+use crate::ending::EndingError;
 use crate::exit_code::Exit;
 use crate::scripts::ScriptError;
 
@@ -106,6 +108,18 @@ impl From<ClientError> for Failure {
 impl From<DaemonError> for Failure {
     fn from(error: DaemonError) -> Self {
         Self::Daemon(error)
+    }
+}
+
+impl From<EndingError> for Failure {
+    fn from(error: EndingError) -> Self {
+        match error {
+            EndingError::Client(error) => Self::Client(error),
+            EndingError::Refused { sentence, reply } => {
+                reply::not_an_error(reply).err().unwrap_or(Self::Work(sentence))
+            }
+            other => Self::Work(other.to_string()),
+        }
     }
 }
 

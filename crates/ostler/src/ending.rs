@@ -1,0 +1,115 @@
+//! Ends a daemon in good order, and waits until it has let go of its name.
+
+use std::fmt;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::client::{Client, ClientError};
+use crate::config::ClientSettings;
+use crate::daemon::lock;
+use crate::paths::Paths;
+use crate::times::CALL_DEFAULT;
+
+/// How long an orderly end may take: the daemon's own steps, the stopping of a cloud browser among them, have shorter
+/// limits.
+const DEADLINE: Duration = Duration::from_secs(45);
+/// How often to look.
+const STEP: Duration = Duration::from_millis(5);
+
+/// Ends one daemon; returns whether there was one.
+pub(crate) fn end(settings: &ClientSettings) -> Result<bool, EndingError> {
+    let paths = &settings.paths;
+    let Some(client) = Client::connect(settings).map_err(EndingError::Client)? else {
+        if let Some(pid) = lock::holder(&paths.pid_file) {
+            return Err(EndingError::StillThere { name: paths.name.clone(), pid });
+        }
+        return Ok(false);
+    };
+    let mut client = client.with_any_browser();
+    let pid = client.greet().map_err(EndingError::Client)?.pid;
+    let reply = client.request(&Shutdown { meta: "shutdown" }, CALL_DEFAULT).map_err(EndingError::Client)?;
+    if let Ok(Refusal { error: sentence }) = serde_json::from_slice(&reply) {
+        return Err(EndingError::Refused { sentence, reply });
+    }
+    drop(client);
+    wait_until_gone(paths, pid)?;
+    Ok(true)
+}
+
+#[derive(Serialize)]
+struct Shutdown {
+    meta: &'static str,
+}
+
+/// A reply that is an error.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+/// Waits until the daemon has let go of its name.
+fn wait_until_gone(paths: &Paths, pid: Option<u32>) -> Result<(), EndingError> {
+    let deadline = Instant::now() + DEADLINE;
+    while is_there(paths, pid) {
+        if Instant::now() > deadline {
+            return Err(match pid {
+                Some(pid) => EndingError::StillThere { name: paths.name.clone(), pid },
+                None => EndingError::SocketStays(paths.clone()),
+            });
+        }
+        thread::sleep(STEP);
+    }
+    Ok(())
+}
+
+/// Whether that daemon still has its files. It removes the pid file last; one that names another process belongs to
+/// the next daemon. A daemon of another kind may have no pid file, so then the socket has to tell.
+fn is_there(paths: &Paths, pid: Option<u32>) -> bool {
+    match pid {
+        Some(pid) if paths.pid_file.exists() => lock::holder(&paths.pid_file) == Some(pid),
+        Some(_) => false,
+        None => fs::symlink_metadata(&paths.socket).is_ok(),
+    }
+}
+
+/// Why a daemon was not ended.
+#[derive(Debug)]
+pub(crate) enum EndingError {
+    /// It cannot be asked.
+    Client(ClientError),
+    /// It answered with an error.
+    Refused {
+        /// Its sentence.
+        sentence: String,
+        /// Its whole object, as it came.
+        reply: Vec<u8>,
+    },
+    /// It lives on.
+    StillThere {
+        /// Its name.
+        name: String,
+        /// Its process.
+        pid: u32,
+    },
+    /// It does not say which process it is, and its socket stays.
+    SocketStays(Paths),
+}
+
+impl fmt::Display for EndingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Client(error) => error.fmt(f),
+            Self::Refused { sentence, .. } => f.write_str(sentence),
+            Self::StillThere { name, pid } => write!(
+                f,
+                "the daemon {name} (pid {pid}) does not end; look at its log, or end it at once with `kill -9 {pid}`"
+            ),
+            Self::SocketStays(paths) => write!(f, "the daemon's socket {} is still there", paths.socket.display()),
+        }
+    }
+}
+
+impl std::error::Error for EndingError {}
