@@ -41,6 +41,10 @@ const PYTHON: &str = "python3";
 pub(crate) const SECRET_VARIABLES: [&str; 4] =
     ["BU_CDP_WS", "BU_CDP_URL", "BROWSER_USE_API_KEY", "BROWSERBASE_API_KEY"];
 
+/// The variables by which programs are told of a proxy. ostler goes by none of them.
+const PROXY_VARIABLES: [&str; 8] =
+    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
+
 /// The environment variables that mean something to ostler, as they were when the process started.
 /// A variable that is set to nothing counts as not set.
 #[derive(Clone, Debug)]
@@ -58,6 +62,8 @@ pub(crate) struct Environment {
     browser_use_key: Option<Result<Secret, NotText>>,
     browserbase_key: Option<Result<Secret, NotText>>,
     browserbase_project: Option<OsString>,
+    /// Which of the proxy variables are set; their values may hold passwords.
+    proxies: Vec<&'static str>,
 }
 
 impl Environment {
@@ -86,6 +92,7 @@ impl Environment {
             browser_use_key: key("BROWSER_USE_API_KEY"),
             browserbase_key: key("BROWSERBASE_API_KEY"),
             browserbase_project: variable("BROWSERBASE_PROJECT_ID"),
+            proxies: PROXY_VARIABLES.into_iter().filter(|name| variable(name).is_some()).collect(),
         }
     }
 
@@ -135,6 +142,16 @@ impl Environment {
     /// Returns the interpreter that scripts shall run under.
     pub(crate) fn python(&self) -> Option<PathBuf> {
         self.python.as_ref().map(PathBuf::from)
+    }
+
+    /// Returns what the machine looks like from here.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Returns the names of the proxy variables that are set.
+    pub(crate) fn proxies(&self) -> &[&'static str] {
+        &self.proxies
     }
 
     /// Returns the keys for cloud services.

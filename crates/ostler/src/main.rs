@@ -6,6 +6,7 @@ mod client;
 mod config;
 mod connection;
 mod daemon;
+mod doctor;
 mod doors;
 mod ending;
 mod endpoint;

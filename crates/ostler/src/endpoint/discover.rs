@@ -8,6 +8,8 @@
 //!
 //! The order: profiles with a note, the newest note first, then the usual ports. Asking a port never raises a prompt.
 
+mod survey;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -21,6 +23,8 @@ use super::version_page::{Limits, VersionPage};
 use super::wanted::{Wanted, same_folder};
 use super::{BrowserKind, Endpoint, Found, Headers, Machine, running};
 use crate::secret::SecretUrl;
+
+pub(crate) use survey::{Sighting, Standing, survey};
 
 /// Where people start Chrome with debugging on. A fixed port leaves no note in the profile, so it has to be tried.
 const USUAL_PORTS: [u16; 2] = [9222, 9223];

@@ -34,9 +34,10 @@ use crate::secret::SecretUrl;
 
 pub(crate) use address::Protocol;
 use cloud::{CloudFacts, CloudLease, CloudOrder};
+pub(crate) use discover::{Sighting, Standing, survey};
 pub(crate) use error::EndpointError;
 pub(crate) use given::{Given, Headers};
-pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, guard_main};
+pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, PROFILE_PREFIX, guard_main};
 pub(crate) use wanted::Wanted;
 
 /// Where the browser is to come from.
@@ -174,6 +175,11 @@ impl Owned {
             Self::Cloud(lease) => lease.stop().await,
         }
     }
+}
+
+/// Returns the browser that a launch would start if it were told none.
+pub(crate) fn installed_browser(machine: &Machine) -> Result<PathBuf, EndpointError> {
+    launch::installed_browser(machine)
 }
 
 /// Finds the browser that `source` describes.

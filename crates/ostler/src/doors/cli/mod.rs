@@ -7,6 +7,7 @@ mod context;
 mod daemon;
 mod dialog;
 mod disconnect;
+mod doctor;
 mod failure;
 mod helpers;
 mod interrupt;
@@ -53,6 +54,7 @@ enum Verb {
     Connect(connect::Connect),
     Disconnect(disconnect::Disconnect),
     Status(status::Status),
+    Doctor(doctor::Doctor),
     Interrupt(interrupt::Interrupt),
     Daemon(daemon::Daemon),
     Stop(stop::Stop),
@@ -103,6 +105,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Connect(verb)) => verb.run(&context),
         Some(Verb::Disconnect(verb)) => verb.run(&context),
         Some(Verb::Status(verb)) => verb.run(&context),
+        Some(Verb::Doctor(verb)) => verb.run(&context),
         Some(Verb::Interrupt(verb)) => verb.run(&context),
         Some(Verb::Daemon(verb)) => verb.run(&context),
         Some(Verb::Stop(verb)) => verb.run(&context),

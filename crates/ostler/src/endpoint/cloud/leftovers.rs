@@ -1,6 +1,7 @@
 //! Stops the cloud browsers that nobody looks after any more: their daemon and their guard are dead.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use super::api::Api;
@@ -57,6 +58,11 @@ impl fmt::Display for Leftover {
             ),
         }
     }
+}
+
+/// Counts the leftovers recorded in `folder`, and leaves them to others.
+pub(crate) fn count(folder: &Path) -> io::Result<usize> {
+    record::abandoned(folder).map(|found| found.len())
 }
 
 /// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.

@@ -73,6 +73,20 @@ impl Home {
         Search { wanted, machine: &machine, ports: &self.ports, nobodys: &self.nobodys, limits }.run().await
     }
 
+    /// Looks over all browsers and returns how each stands, in words.
+    async fn survey(&self) -> Vec<String> {
+        let machine = machine(self.folder.path());
+        let limits = Limits { total: Duration::from_secs(1), ..Limits::default() };
+        let search =
+            Search { wanted: &Wanted::Any, machine: &machine, ports: &self.ports, nobodys: &self.nobodys, limits };
+        let words = |sighting: Sighting| match sighting.standing {
+            Standing::Ready { port } => format!("{} is ready on {port}", sighting.browser),
+            Standing::Asks { port } => format!("{} asks on {port}", sighting.browser),
+            Standing::Closed(error) => error.happened().replace(&std::process::id().to_string(), "PID"),
+        };
+        search.survey().await.into_iter().map(words).collect()
+    }
+
     #[track_caller]
     fn assert_found(&self, found: Result<Endpoint, EndpointError>, port: u16, found_by: &str) -> Endpoint {
         let endpoint = found.unwrap_or_else(|error| unreachable!("{found_by}: {error}"));
@@ -533,4 +547,34 @@ async fn a_profile_that_cannot_be_looked_into() {
     home.fails(Wanted::Any, "the browser profile ~/.config/google-chrome cannot be looked into (not a directory): run ostler as the user that the browser belongs to").await;
     fs::set_permissions(home.path(CHROME), fs::Permissions::from_mode(0o000)).expect("a mode");
     assert!(unreadable(Path::new(&home.path(CHROME))).is_some());
+}
+
+// What is seen by one who only looks.
+
+#[tokio::test]
+async fn a_survey_names_every_browser_and_chooses_none() {
+    let home = Home::new();
+    assert!(home.survey().await.is_empty());
+    let (ready, asks) = (serve(browser()).await, serve_unlisted().await);
+    home.note(CHROME, ready, 0);
+    home.note(EDGE, asks, 10);
+    home.in_use(CHROMIUM);
+    home.note(SNAP, closed_port(), 20);
+    let seen = home.survey().await;
+    assert_eq!(
+        seen,
+        [
+            format!("Google Chrome (`ostler connect --browser chrome`) is ready on {ready}"),
+            format!("Microsoft Edge (`ostler connect --browser edge`) asks on {asks}"),
+            "Chromium runs (pid PID), and its remote debugging is off".to_owned(),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_survey_tells_of_a_prompt_that_is_open() {
+    let mut home = Home::new();
+    let port = serve(reply("403 Forbidden", "")).await;
+    home.ports.push(port);
+    assert_eq!(home.survey().await, [format!("the browser at 127.0.0.1:{port} asks whether it may be debugged")]);
 }

@@ -26,7 +26,7 @@ use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
 pub(crate) use launched::Launched;
-pub(crate) use profile::Profile;
+pub(crate) use profile::{PROFILE_PREFIX, Profile};
 
 /// How to start a browser.
 #[derive(Debug, Clone)]
@@ -83,6 +83,11 @@ impl GuardCommand {
         };
         Self { program, args: vec![subcommand.into()] }
     }
+}
+
+/// Returns the browser that is started where nobody names one.
+pub(super) fn installed_browser(machine: &Machine) -> Result<PathBuf, EndpointError> {
+    executable::find(machine)
 }
 
 /// Starts a browser and waits until it can be dialled.

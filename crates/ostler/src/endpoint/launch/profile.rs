@@ -10,6 +10,9 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::guard::remove_folder;
 
+/// How the names of fresh profile folders begin.
+pub(crate) const PROFILE_PREFIX: &str = "ostler-profile-";
+
 /// Which folder a browser gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
@@ -45,7 +48,7 @@ impl Profile {
             |folder: &Path, error: io::Error| format!("got no profile folder in {}: {error}", folder.display());
         match self {
             Self::Fresh(parent) => tempfile::Builder::new()
-                .prefix("ostler-profile-")
+                .prefix(PROFILE_PREFIX)
                 .tempdir_in(parent)
                 .map(tempfile::TempDir::keep)
                 .map_err(|error| failed(parent, error)),
