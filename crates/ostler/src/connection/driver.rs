@@ -308,10 +308,12 @@ impl Driver {
         let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
         let Endpoint { url, kind, found, cloud, .. } = endpoint;
         self.shared.status.store(Arc::new(Status { kind, text, cloud, found, asking: false }));
+        self.shared.connected.send_replace(true);
         self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope, answers_dialogs });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;
+        self.shared.connected.send_replace(false);
         if matches!(over, Over::Ended) {
             self.let_go(&mut socket).await;
             if let Some(Owned::Launched(launched)) = &mut self.owned

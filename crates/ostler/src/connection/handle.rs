@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::driver::{self, Command};
 use crate::endpoint::cloud::CloudFacts;
-use crate::endpoint::{BrowserKind, Found, Machine, Source};
+use crate::endpoint::{self, BrowserKind, Found, Machine, Source};
 
 /// What clients read of one task: its view and its events. It outlives the browser that it shows.
 #[derive(Debug)]
@@ -85,6 +85,8 @@ pub(crate) struct Status {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) status: ArcSwap<Status>,
+    /// Whether the connection stands at this moment.
+    pub(super) connected: watch::Sender<bool>,
 }
 
 impl Shared {
@@ -105,6 +107,8 @@ pub(crate) struct Handle {
     commands: mpsc::UnboundedSender<Command>,
     shared: Arc<Shared>,
     waiters: Arc<AtomicU64>,
+    /// Where the browser is looked for, and the machine that it is looked for on.
+    place: Arc<(Source, Arc<Machine>)>,
 }
 
 impl Handle {
@@ -116,10 +120,11 @@ impl Handle {
             Source::Cloud(_) | Source::CloudRunning(_) => BrowserKind::Cloud,
         };
         let status = Status { kind, text: "not looked for yet".to_owned(), cloud: None, found: None, asking: false };
-        let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status) });
+        let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status), connected: watch::Sender::new(false) });
+        let place = Arc::new((source.clone(), Arc::clone(&machine)));
         let (commands, inbox) = mpsc::unbounded_channel();
         tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));
-        Self { commands, shared, waiters: Arc::default() }
+        Self { commands, shared, waiters: Arc::default(), place }
     }
 
     /// Returns whether both hold the same browser.
@@ -130,6 +135,22 @@ impl Handle {
     /// Returns how the connection stands.
     pub(crate) fn status(&self) -> Arc<Status> {
         self.shared.status.load_full()
+    }
+
+    /// Returns whether the browser can be reached: the connection stands, or something answers where it would be
+    /// dialled. Nothing is dialled for that, so no person is asked for consent and no browser is launched.
+    pub(crate) async fn is_reachable(&self) -> bool {
+        if *self.shared.connected.borrow() {
+            return true;
+        }
+        let (source, machine) = &*self.place;
+        endpoint::answers(source, machine).await
+    }
+
+    /// Waits until the connection is made or lost.
+    pub(crate) async fn connection_changed(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        let _ = self.shared.connected.subscribe().changed().await;
     }
 
     /// Publishes a task's state in `feed` from now on.

@@ -138,6 +138,12 @@ impl Address {
         Err(unreachable(cause))
     }
 
+    /// Says whether a connection to it is taken.
+    pub(super) async fn listens(&self, limits: Limits) -> bool {
+        let host = self.host.trim_start_matches('[').trim_end_matches(']');
+        matches!(timeout(limits.connect, TcpStream::connect((host, self.port))).await, Ok(Ok(_)))
+    }
+
     /// Says whether the address is on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         self.ip().is_some_and(|ip| ip.is_loopback())

@@ -42,6 +42,30 @@ pub(super) async fn websocket(given: &Given) -> Result<Endpoint, EndpointError> 
     })
 }
 
+/// Says whether a browser answers at an HTTP endpoint; one that speaks no CDP does not.
+///
+/// On another machine it is enough that somebody listens: a service that starts a browser for each caller must not start
+/// one for a look.
+pub(super) async fn answers(given: &Given, machine: &Machine) -> bool {
+    let limits = Limits::default();
+    let Ok(address) = Address::parse(given, Protocol::Http) else { return false };
+    match address.dialable(limits).await {
+        Ok(local) if local.is_loopback() => {
+            matches!(http(given, machine).await, Ok(_) | Err(EndpointError::ConsentPending { .. }))
+        }
+        Ok(remote) => remote.listens(limits).await,
+        Err(_) => false,
+    }
+}
+
+/// Says whether somebody listens where a WebSocket URL leads. Nothing is said to them, for the same reason.
+pub(super) async fn listens(given: &Given) -> bool {
+    match Address::parse(given, Protocol::WebSocket) {
+        Ok(address) => address.listens(Limits::default()).await,
+        Err(_) => false,
+    }
+}
+
 /// Asks an HTTP endpoint for its browser's WebSocket URL.
 pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, EndpointError> {
     let limits = Limits::default();
@@ -117,6 +141,21 @@ mod tests {
 
     async fn ask(port: u16, machine: &Machine) -> Result<Endpoint, EndpointError> {
         http(&given(format!("http://localhost:{port}")), machine).await
+    }
+
+    #[tokio::test]
+    async fn only_a_browser_that_speaks_cdp_answers() {
+        let home = tempfile::tempdir().expect("a folder");
+        for (reply, expected) in [
+            (version("ws://127.0.0.1/devtools/browser/1"), true),
+            (reply("403 Forbidden", ""), true),
+            (reply("200 OK", "{}"), false),
+            (None, false),
+        ] {
+            let port = serve(reply).await;
+            let given = given(format!("http://127.0.0.1:{port}"));
+            assert_eq!(answers(&given, &machine(home.path())).await, expected, "port {port}");
+        }
     }
 
     #[tokio::test]

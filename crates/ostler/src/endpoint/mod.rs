@@ -182,6 +182,21 @@ pub(crate) fn installed_browser(machine: &Machine) -> Result<PathBuf, EndpointEr
     launch::installed_browser(machine)
 }
 
+/// Says whether something answers where `source` would find its browser. It dials no browser, and ends within
+/// seconds.
+pub(crate) async fn answers(source: &Source, machine: &Machine) -> bool {
+    match source {
+        Source::WebSocket(given) => given::listens(given).await,
+        Source::Http(given) => given::answers(given, machine).await,
+        // One of our own, or a rented one, is there as long as the connection to it.
+        Source::Launch(_) | Source::Cloud(_) | Source::CloudRunning(_) => false,
+        Source::Discover(_) => match find(source, machine, &[]).await {
+            Ok(_) | Err(EndpointError::ConsentPending { .. }) => true,
+            Err(_) => false,
+        },
+    }
+}
+
 /// Finds the browser that `source` describes.
 ///
 /// `nobodys` are addresses that turned out to lead to no browser: discovery passes over them.

@@ -11,6 +11,7 @@ mod current_tab;
 mod dialog;
 mod disconnect;
 mod drain_events;
+mod endpoint;
 mod event_json;
 mod events;
 mod fields;
@@ -83,6 +84,7 @@ meta_requests! {
     connect,
     disconnect,
     tasks,
+    endpoint,
     tool,
     interrupt,
     shutdown,

@@ -67,6 +67,9 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
     /// Returns whether the default task's browser is the one at this URL.
     fn drives(&self, url: &SecretUrl) -> bool;
 
+    /// Returns whether the browser of a task can be reached; with `unlike`, once the answer is another.
+    fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> impl Future<Output = bool> + Send;
+
     /// Returns the events of a task.
     fn events(&self, task: &TaskId) -> Result<Arc<Self::Events>, CallError>;
 
@@ -147,6 +150,10 @@ impl TaskLayer for Registry {
 
     fn drives(&self, url: &SecretUrl) -> bool {
         self.drives(url)
+    }
+
+    async fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> bool {
+        self.reachable(task, unlike).await
     }
 
     fn events(&self, task: &TaskId) -> Result<Arc<TaskEvents>, CallError> {

@@ -23,6 +23,8 @@ use crate::secret::SecretUrl;
 const CONNECT: Duration = Duration::from_secs(100);
 /// How long a request for the current tab waits.
 const CURRENT_TAB: Duration = Duration::from_secs(30);
+/// How often somebody who waits for a browser to appear has its port looked at.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How many names of ended tasks are remembered.
 const MAX_REMEMBERED: usize = 10_000;
 
@@ -271,6 +273,21 @@ impl Registry {
         let entry = state.tasks.get(&TaskId::default_task());
         let browser = entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
         browser.is_some_and(|browser| browser.key == Key::Url(url.clone()))
+    }
+
+    /// Returns whether the browser of a task can be reached, or that of the default task where there is none of that
+    /// name: a new one would be in the same. With `unlike` it returns once the answer is another.
+    pub(crate) async fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> bool {
+        loop {
+            // Each time anew: the task may have been moved to another browser.
+            let entry = self.entry(task).or_else(|_| self.entry(&TaskId::default_task()));
+            let Ok(Entry { handle, .. }) = entry else { return false };
+            let reachable = handle.is_reachable().await;
+            if Some(reachable) != unlike {
+                return reachable;
+            }
+            let _ = tokio::time::timeout(LOOK_AGAIN, handle.connection_changed()).await;
+        }
     }
 
     /// Returns a task's events.

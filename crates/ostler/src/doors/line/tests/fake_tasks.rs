@@ -225,6 +225,11 @@ impl TaskLayer for FakeTasks {
         true
     }
 
+    async fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> bool {
+        self.note(format!("reachable {task} {unlike:?}"));
+        unlike.is_none_or(|known| !known)
+    }
+
     fn events(&self, task: &TaskId) -> Result<Arc<FakeEvents>, CallError> {
         Self::known(task)?;
         Ok(Arc::clone(&self.events))

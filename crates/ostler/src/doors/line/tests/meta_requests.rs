@@ -285,3 +285,12 @@ async fn a_meta_request_has_at_most_64_fields() {
     let error = client.ask(&format!(r#"{{"meta":"ping"{}}}"#, extra(64))).await;
     assert_error(&error, "bad_request", "more than 64 fields");
 }
+
+#[tokio::test]
+async fn endpoint_says_whether_the_browser_can_be_reached_or_when_that_changed() {
+    let (mut client, script) = Client::connect();
+    assert_eq!(client.ask(r#"{"meta":"endpoint"}"#).await, r#"{"reachable":true}"#);
+    assert_eq!(client.ask(r#"{"meta":"endpoint","task":"a","unlike":true}"#).await, r#"{"reachable":false}"#);
+    assert_eq!(script.asked(), ["reachable default None", "reachable a Some(true)"]);
+    assert_error(&client.ask(r#"{"meta":"endpoint","unlike":1}"#).await, "bad_request", "`unlike`");
+}
