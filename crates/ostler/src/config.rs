@@ -38,8 +38,8 @@ const LOG: &str = "info";
 const PYTHON: &str = "python3";
 
 /// The variables that hold secrets: no process that we start for a browser gets to see them.
-pub(crate) const SECRET_VARIABLES: [&str; 4] =
-    ["BU_CDP_WS", "BU_CDP_URL", "BROWSER_USE_API_KEY", "BROWSERBASE_API_KEY"];
+pub(crate) const SECRET_VARIABLES: [&str; 5] =
+    ["BU_CDP_WS", "BU_CDP_URL", "BROWSER_USE_API_KEY", "BROWSERBASE_API_KEY", "OSTLER_MCP_TOKEN"];
 
 /// The variables by which programs are told of a proxy. ostler goes by none of them.
 const PROXY_VARIABLES: [&str; 8] =
@@ -56,6 +56,7 @@ pub(crate) struct Environment {
     cdp_url: Option<Result<SecretUrl, NotText>>,
     log: Option<OsString>,
     task: Option<OsString>,
+    mcp_token: Option<Result<Secret, NotText>>,
     machine: Machine,
     python: Option<OsString>,
     browser_id: Option<OsString>,
@@ -80,6 +81,7 @@ impl Environment {
             cdp_url: secret("BU_CDP_URL"),
             log: variable("OSTLER_LOG"),
             task: variable("OSTLER_TASK"),
+            mcp_token: key("OSTLER_MCP_TOKEN"),
             machine: Machine {
                 home: variable("HOME").map_or_else(|| "/".into(), PathBuf::from),
                 config_home: variable("XDG_CONFIG_HOME").map(PathBuf::from),
@@ -137,6 +139,12 @@ impl Environment {
     /// Returns the task of `OSTLER_TASK`.
     pub(crate) fn task(&self) -> Result<Option<String>, ConfigError> {
         self.task.as_ref().map(|task| utf8("OSTLER_TASK", task)).transpose()
+    }
+
+    /// Returns the token of `OSTLER_MCP_TOKEN`, that hosts over HTTP must send.
+    pub(crate) fn mcp_token(&self) -> Result<Option<Secret>, ConfigError> {
+        let variable = "OSTLER_MCP_TOKEN";
+        self.mcp_token.clone().transpose().map_err(|NotText| ConfigError::NotUtf8 { variable })
     }
 
     /// Returns the interpreter that scripts shall run under.

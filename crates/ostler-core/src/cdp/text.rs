@@ -67,6 +67,32 @@ fn join_surrogates(unit: u16, rest: &str) -> (char, usize) {
     }
 }
 
+/// Returns JSON in which U+FFFD stands for each lone surrogate, so that every reader takes it.
+pub fn without_lone_surrogates(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        // Backslashes stand in strings alone, each before what it escapes.
+        let end = rest.ceil_char_boundary(at + 2);
+        let (before, after) = rest.split_at(end);
+        match before.ends_with("\\u").then(|| code_unit(after)).flatten() {
+            Some(unit) => {
+                let (character, used) = join_surrogates(unit, &after[4..]);
+                let whole = character != char::REPLACEMENT_CHARACTER;
+                out.push_str(before);
+                out.push_str(if whole { &after[..4 + used] } else { "fffd" });
+                rest = &after[4 + used..];
+            }
+            None => {
+                out.push_str(before);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Returns `text` cut to at most `max` bytes at a character's border.
 pub fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
@@ -88,6 +114,18 @@ mod tests {
         assert_eq!(decode(r#""a\ud800b""#).as_deref(), Some("a\u{fffd}b"));
         assert_eq!(decode(r#""\ud800\ud800""#).as_deref(), Some("\u{fffd}\u{fffd}"));
         assert_eq!(decode(r#""\udc00\ud83d\udc34""#).as_deref(), Some("\u{fffd}🐴"));
+    }
+
+    #[test]
+    fn json_without_lone_surrogates_says_the_rest_as_before() {
+        for (json, expected) in [
+            (r#"{"a":"\ud800","b":["\udc00x"]}"#, r#"{"a":"\ufffd","b":["\ufffdx"]}"#),
+            (r#""\ud83d\udc34 \ud83d""#, r#""\ud83d\udc34 \ufffd""#),
+            (r#""\\ud800 \"\u00e4\n""#, r#""\\ud800 \"\u00e4\n""#),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(without_lone_surrogates(json), expected);
+        }
     }
 
     #[test]

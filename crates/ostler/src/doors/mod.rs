@@ -2,3 +2,4 @@
 
 pub(crate) mod cli;
 pub(crate) mod line;
+pub(crate) mod mcp;

@@ -6,6 +6,8 @@
 
 mod browser;
 mod cloud_service;
+#[path = "../host/mod.rs"]
+mod host;
 mod line;
 mod processes;
 #[path = "../sandbox/mod.rs"]
@@ -25,6 +27,7 @@ mod given;
 mod hung_page;
 mod launch;
 mod lost_browser;
+mod mcp;
 mod proofs;
 mod quiet;
 mod secrets;

@@ -12,9 +12,11 @@ mod failure;
 mod helpers;
 mod interrupt;
 mod js;
+mod mcp;
 mod passthrough;
 mod reply;
 mod script;
+mod skill;
 mod snapshot;
 mod status;
 mod stop;
@@ -56,10 +58,12 @@ enum Verb {
     Status(status::Status),
     Doctor(doctor::Doctor),
     Interrupt(interrupt::Interrupt),
+    Mcp(mcp::Mcp),
     Daemon(daemon::Daemon),
     Stop(stop::Stop),
     Helpers(helpers::Helpers),
     Config(config::Config),
+    Skill(skill::Skill),
     Completions(completions::Completions),
 }
 
@@ -107,10 +111,12 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Status(verb)) => verb.run(&context),
         Some(Verb::Doctor(verb)) => verb.run(&context),
         Some(Verb::Interrupt(verb)) => verb.run(&context),
+        Some(Verb::Mcp(verb)) => verb.run(&context),
         Some(Verb::Daemon(verb)) => verb.run(&context),
         Some(Verb::Stop(verb)) => verb.run(&context),
         Some(Verb::Helpers(verb)) => verb.run(&context),
         Some(Verb::Config(verb)) => verb.run(&context),
+        Some(Verb::Skill(verb)) => verb.run(&context),
         Some(Verb::Completions(verb)) => verb.run(&context),
     }
 }
