@@ -3,6 +3,7 @@
 mod calls;
 mod core;
 mod dialogs;
+mod mcp;
 mod memory;
 mod processes;
 mod snapshot;
@@ -20,7 +21,7 @@ pub(crate) struct Row {
 }
 
 /// All rows that are measured, in the design's order.
-pub(crate) const ROWS: [Row; 12] = [
+pub(crate) const ROWS: [Row; 14] = [
     Row { name: "P1", measure: calls::kept_connection },
     Row { name: "P2", measure: calls::fresh_connections },
     Row { name: "P3", measure: dialogs::state_in_a_storm },
@@ -29,8 +30,10 @@ pub(crate) const ROWS: [Row; 12] = [
     Row { name: "P6", measure: processes::whole_commands },
     Row { name: "P7", measure: memory::resident },
     Row { name: "P8", measure: snapshot::of_a_large_page },
+    Row { name: "P9", measure: mcp::tool_list },
     Row { name: "P10", measure: processes::first_result },
     Row { name: "P11", measure: tabs::a_thousand },
     Row { name: "P12", measure: core::events_per_second },
+    Row { name: "P13", measure: mcp::over_stdio },
     Row { name: "dialog", measure: dialogs::while_one_is_open },
 ];
