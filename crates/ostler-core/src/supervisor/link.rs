@@ -137,8 +137,13 @@ impl Supervisor {
 
     /// Asked after each input, since whatever ends a dialog can be what leaving waited for.
     pub(super) fn leave_if_done(&mut self) {
-        let unread =
-            |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Leave | Purpose::BridgeQuestion { .. });
+        let unread = |flight: &Flight<Purpose>| {
+            let of_a_question = matches!(
+                flight.purpose,
+                Purpose::BridgeOwner(_) | Purpose::BridgeOwnerNode(_) | Purpose::BridgeQuestion(_)
+            );
+            of_a_question || matches!(flight.purpose, Purpose::Leave)
+        };
         let left = self.calls.any(unread) || self.is_dismissing();
         if !left {
             for waiter in std::mem::take(&mut self.leaving) {

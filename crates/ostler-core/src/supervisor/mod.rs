@@ -56,7 +56,7 @@ use self::timers::{Timer, TimerId, Timers};
 use crate::cdp::calls::{Calls, Flight};
 use crate::cdp::envelope::{self, Message, WireError, WireEvent};
 use crate::error::CallError;
-use crate::ids::{CallId, DialogId, FrameId, IdMap, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{CallId, DialogId, IdMap, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
@@ -94,8 +94,12 @@ enum Purpose {
     BridgeProbe(SessionId),
     /// The script that asks in place of the native dialogs.
     BridgeScript(SessionId),
+    /// Which element holds the frame of a page that is paused in that script.
+    BridgeOwner(bridge::Asking),
+    /// What that element lets the frame do.
+    BridgeOwnerNode(bridge::Asking),
     /// What a page asks that is paused in that script.
-    BridgeQuestion { session: SessionId, frame: FrameId, call_frame: Box<str> },
+    BridgeQuestion(bridge::Asking),
     /// Lets a page go on whose dialog is over, if it still waits in the script.
     BridgeFree(SessionId),
     /// An answer to a dialog.
@@ -418,9 +422,9 @@ impl Supervisor {
             Purpose::Isolate(session) => self.on_isolate(&session, end),
             Purpose::BridgeProbe(session) => self.on_bridge_probed(&session, end),
             Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
-            Purpose::BridgeQuestion { session, frame, call_frame } => {
-                self.on_question_read(&session, frame, call_frame, end);
-            }
+            Purpose::BridgeOwner(asking) => self.on_owner(asking, &end),
+            Purpose::BridgeOwnerNode(asking) => self.on_owner_node(asking, &end),
+            Purpose::BridgeQuestion(asking) => self.on_question_read(asking, &end),
             Purpose::BridgeFree(session) => {
                 self.on_pause_answered(&session, &end);
             }

@@ -310,6 +310,26 @@ pub(crate) struct Value<T> {
     pub(crate) value: Option<T>,
 }
 
+/// The element that holds a frame.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameOwner {
+    pub(crate) backend_node_id: i64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DescribedNode<'a> {
+    #[serde(borrow)]
+    pub(crate) node: Node<'a>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Node<'a> {
+    /// A name, its value, the next name.
+    #[serde(borrow, default)]
+    pub(crate) attributes: Vec<Cow<'a, str>>,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestPaused<'a> {

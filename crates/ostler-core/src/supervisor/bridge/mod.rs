@@ -17,9 +17,11 @@
 mod pauses;
 mod question;
 mod requests;
+mod sandbox;
 mod script;
 
 pub(super) use self::pauses::Told;
+pub(super) use self::sandbox::Asking;
 use super::dialogs::Dialog;
 use super::publish::Dirty;
 use super::sessions::{Kind, Session};
@@ -64,7 +66,9 @@ pub(crate) struct Bridge {
     script: Option<String>,
     /// Which frame's document each of our script's instances is in, the newest last.
     documents: Vec<(Box<str>, FrameId)>,
-    /// The command that reads the question of a page that is paused.
+    /// How often its page has paused in our script.
+    pauses: u64,
+    /// The command that reads the question of a page that is paused, or that finds out whether it may ask.
     reading: Option<CallId>,
     /// A client uses the Debugger domain as well, and wants its events.
     pub(super) shared: bool,
@@ -74,7 +78,7 @@ pub(crate) struct Bridge {
 
 impl Bridge {
     fn new(transport: Transport) -> Self {
-        Self { transport, script: None, documents: Vec::new(), reading: None, shared: false, stray: None }
+        Self { transport, script: None, documents: Vec::new(), pauses: 0, reading: None, shared: false, stray: None }
     }
 
     fn remember_document(&mut self, script: Box<str>, frame: FrameId) {

@@ -13,8 +13,9 @@ use memchr::memmem;
 use super::super::timers::Timer;
 use super::super::{End, Purpose, Scope, Supervisor, wire};
 use super::question::Question;
+use super::sandbox::Asking;
 use super::{Via, script};
-use crate::ids::{FrameId, SessionId};
+use crate::ids::SessionId;
 use crate::view::ClosedBy;
 
 /// Everything is blackboxed but our script, so that the page's own `debugger` statements do not pause (fact B4).
@@ -76,10 +77,6 @@ impl Supervisor {
         };
         // Whatever waited on this session before was let go on, or it could not ask now.
         self.close_pauses_of(id);
-        let params = format!(
-            r#"{{"callFrameId":{},"expression":"{READ}","returnByValue":true}}"#,
-            serde_json::Value::from(&*top.call_frame_id)
-        );
         let call_frame: Box<str> = top.call_frame_id.into();
         let bridge = self.bridge_mut(id);
         let document = |bridge: &super::Bridge| {
@@ -88,30 +85,36 @@ impl Supervisor {
         };
         let frame = bridge.and_then(|bridge| document(bridge));
         let frame = frame.or_else(|| self.sessions.get(id).map(|session| session.target.as_frame()));
-        let Some(frame) = frame else { return shared };
-        let purpose = Purpose::BridgeQuestion { session: id.clone(), frame, call_frame };
-        let read = self.send_own(purpose, Some(id), "Debugger.evaluateOnCallFrame", &params);
-        if let Some(bridge) = self.bridge_mut(id) {
-            bridge.reading = Some(read);
-        }
+        let Some((frame, bridge)) = frame.zip(self.bridge_mut(id)) else { return shared };
+        bridge.pauses += 1;
+        let pause = bridge.pauses;
+        self.look_at_owner(Asking { session: id.clone(), at: frame.clone(), frame, call_frame, pause });
         Told::No
     }
 
-    pub(in super::super) fn on_question_read(
-        &mut self,
-        id: &SessionId,
-        frame: FrameId,
-        call_frame: Box<str>,
-        end: End,
-    ) {
+    pub(super) fn read_question(&mut self, asking: Asking) {
+        let session = asking.session.clone();
+        let params = format!(
+            r#"{{"callFrameId":{},"expression":"{READ}","returnByValue":true}}"#,
+            serde_json::Value::from(&*asking.call_frame)
+        );
+        let purpose = Purpose::BridgeQuestion(asking);
+        let read = self.send_own(purpose, Some(&session), "Debugger.evaluateOnCallFrame", &params);
+        if let Some(bridge) = self.bridge_mut(&session) {
+            bridge.reading = Some(read);
+        }
+    }
+
+    pub(in super::super) fn on_question_read(&mut self, asking: Asking, end: &End) {
+        if !self.still_asks(&asking) {
+            // Somebody was quicker and let it go on: unread, the question went to the native dialog.
+            return;
+        }
+        let Asking { session: ref id, frame, call_frame, .. } = asking;
         let Some(read) = self.bridge_mut(id).and_then(|bridge| bridge.reading.take()) else { return };
-        let result = match end {
-            End::Answer(Ok(result)) => result,
-            // Somebody was quicker and let it go on: unread, the question goes to the native dialog.
-            End::Answer(Err(_)) => return,
-            End::Failed(_) => return self.go_on(id),
-        };
-        let evaluated = str::from_utf8(&result).ok().and_then(wire::read::<wire::Evaluated<Question<'_>>>);
+        // Its frame may be gone, which does not end the pause (fact F12).
+        let End::Answer(Ok(result)) = end else { return self.go_on(id) };
+        let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<Question<'_>>>);
         let Some(question) = evaluated.and_then(|evaluated| evaluated.result.value) else { return self.go_on(id) };
         if question.is_print() {
             self.on_print(id, &frame, &question);
@@ -121,7 +124,7 @@ impl Supervisor {
         self.on_bridge_question(id, frame, &question, via);
     }
 
-    fn go_on(&mut self, id: &SessionId) {
+    pub(super) fn go_on(&mut self, id: &SessionId) {
         if self.sessions.contains_key(id) {
             self.send_own(Purpose::Ignored, Some(id), "Debugger.resume", "{}");
         }
@@ -166,6 +169,9 @@ impl Supervisor {
         if let Some(timer) = self.bridge_mut(id).and_then(|bridge| bridge.stray.take()) {
             self.timers.stop(timer);
             return shared;
+        }
+        if let Some(bridge) = self.bridge_mut(id) {
+            bridge.reading = None;
         }
         self.close_pauses_of(id);
         shared

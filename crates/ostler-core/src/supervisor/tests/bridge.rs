@@ -6,6 +6,7 @@ const DEBUGGER: &str = "Debugger.enable";
 const ADD_SCRIPT: &str = "Page.addScriptToEvaluateOnNewDocument";
 const ON_FRAME: &str = "Debugger.evaluateOnCallFrame";
 const RESUME: &str = "Debugger.resume";
+const OWNER: &str = "DOM.getFrameOwner";
 const RUN: &str = "Runtime.runIfWaitingForDebugger";
 
 impl Bench {
@@ -51,9 +52,20 @@ impl Bench {
     fn asks(&mut self, session: &str, frame: &str, kind: &str, number: u64) {
         self.script_parsed(session, &format!("{frame}1"), frame);
         self.paused(session, &format!("{frame}1"), "ostlerBridgeAsk");
+        self.frames_may_ask();
         let read = self.expect(session, ON_FRAME);
         assert_eq!(read.param("expression"), "(seen = true, question)");
         self.reply_question(&read, kind, number);
+    }
+
+    /// The elements that hold the frame that asks, and its ancestors, have no sandbox.
+    fn frames_may_ask(&mut self) {
+        while let Some(at) = self.sent.iter().position(|sent| sent.method == OWNER) {
+            let owner = self.sent.remove(at);
+            self.reply(&owner, r#"{"backendNodeId":7}"#);
+            let node = self.expect(&owner.session, "DOM.describeNode");
+            self.reply(&node, r#"{"node":{"nodeName":"IFRAME","attributes":["src","/"]}}"#);
+        }
     }
 
     fn reply_question(&mut self, read: &Sent, kind: &str, number: u64) {
@@ -354,6 +366,71 @@ fn a_pause_that_was_over_before_its_question_was_read_is_left_to_the_native_dial
 }
 
 #[test]
+fn a_frame_that_is_gone_before_its_question_was_read_does_not_leave_its_page_paused() {
+    let mut bench = Bench::bridged();
+    bench.frame_attached("S", "SAME", "T");
+    bench.script_parsed("S", "1", "SAME");
+    bench.paused("S", "1", "ostlerBridgeAsk");
+    let owner = bench.expect("S", OWNER);
+    bench.frame_detached("S", "SAME", "remove");
+    bench.refuse(&owner, -32000, "Frame with the given id was not found.");
+    let read = bench.expect("S", ON_FRAME);
+    bench.refuse(&read, -32000, "Cannot find context with specified id");
+    bench.expect("S", RESUME);
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_frame_that_may_show_no_dialogs_goes_on_unread_and_so_does_one_inside_of_it() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.frame_attached("SO", "IN", "O");
+    bench.script_parsed("SO", "1", "IN");
+    bench.paused("SO", "1", "ostlerBridgeAsk");
+    for (session, frame, sandbox) in
+        [("SO", "IN", "allow-scripts allow-modals"), ("S", "O", "allow-scripts allow-same-origin")]
+    {
+        let owner = bench.expect(session, OWNER);
+        assert_eq!(owner.param("frameId"), frame);
+        bench.reply(&owner, r#"{"backendNodeId":7,"nodeId":0}"#);
+        let node = bench.expect(session, "DOM.describeNode");
+        assert_eq!(node.param("backendNodeId"), 7);
+        bench.reply(&node, &format!(r#"{{"node":{{"nodeName":"IFRAME","attributes":["sandbox","{sandbox}"]}}}}"#));
+    }
+    bench.expect("SO", RESUME);
+    bench.expect_nothing_sent();
+    assert_eq!(bench.pending(), [""; 0]);
+    assert_eq!(bench.closed_by(), by(&[]));
+}
+
+#[test]
+fn a_page_that_says_nothing_of_its_frames_is_asked_for_the_question_all_the_same() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.script_parsed("SO", "1", "O");
+    bench.paused("SO", "1", "ostlerBridgeAsk");
+    let owner = bench.expect("S", OWNER);
+    bench.pass(Duration::from_secs(1));
+    let read = bench.expect("SO", ON_FRAME);
+    bench.reply_question(&read, "confirm", 1);
+    assert_eq!(bench.pending(), ["d-1"]);
+    bench.reply(&owner, r#"{"backendNodeId":7}"#);
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_pause_that_ends_while_its_frame_is_looked_at_is_not_read() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.script_parsed("SO", "1", "O");
+    bench.paused("SO", "1", "ostlerBridgeAsk");
+    let owner = bench.expect("S", OWNER);
+    bench.event("SO", "Debugger.resumed", "{}");
+    bench.reply(&owner, r#"{"backendNodeId":7}"#);
+    bench.expect_nothing_sent();
+}
+
+#[test]
 fn a_question_ends_with_its_document_and_the_next_ones_pause_is_not_touched() {
     let mut bench = Bench::bridged();
     bench.asks("S", "T", "confirm", 1);
@@ -452,6 +529,8 @@ fn leaving_answers_what_is_open_and_what_is_being_read() {
     bench.reply(&version, "{}");
     assert!(bench.takes_answer("S", true).contains(r#"{"accept":false}"#));
     assert!(bench.is_waiting(waiter), "a page has paused, and its question is on its way");
+    bench.frames_may_ask();
+    assert!(bench.is_waiting(waiter));
     let read = bench.expect("SO", ON_FRAME);
     bench.reply_question(&read, "confirm", 1);
     assert!(bench.is_waiting(waiter));
