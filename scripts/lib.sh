@@ -1,4 +1,4 @@
-# What demo, test and bench share: a bare machine made ready, and words for what goes wrong.
+# What demo, test, fuzz and bench share: a bare machine made ready, and words for what goes wrong.
 # Sourced, not run. Works in any bash from 3.2 on.
 # shellcheck shell=bash disable=SC2034
 

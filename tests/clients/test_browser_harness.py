@@ -43,6 +43,9 @@ class PublishedClient(unittest.TestCase):
         cls.url = f"http://127.0.0.1:{cls.server.server_port}"
         # Short, since a socket's path has about a hundred bytes; and set before the client is imported, which reads it.
         cls.folder = tempfile.TemporaryDirectory(prefix="ostler-", dir="/tmp")
+        # A developer's own browser and task are none of ours.
+        for theirs in ("BU_CDP_WS", "BU_CDP_URL", "BU_BROWSER_ID", "BROWSER_USE_API_KEY", "OSTLER_TASK"):
+            os.environ.pop(theirs, None)
         os.environ.update(
             BH_RUNTIME_DIR=cls.folder.name,
             BH_RUNTIME_DIR_SHARED="1",
