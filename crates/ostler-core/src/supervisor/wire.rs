@@ -330,11 +330,33 @@ pub(crate) struct Node<'a> {
     pub(crate) attributes: Vec<Cow<'a, str>>,
 }
 
+/// Any event about a request that says which one.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AboutRequest<'a> {
+    #[serde(borrow, default)]
+    pub(crate) request_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    request: Option<NamesUrl<'a>>,
+    #[serde(borrow, default)]
+    response: Option<NamesUrl<'a>>,
+}
+
+#[derive(Deserialize)]
+struct NamesUrl<'a> {
+    #[serde(borrow, default)]
+    url: Cow<'a, str>,
+}
+
+impl AboutRequest<'_> {
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.request.as_ref().or(self.response.as_ref()).map(|named| &*named.url)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestPaused<'a> {
-    #[serde(borrow)]
-    pub(crate) request_id: Cow<'a, str>,
     pub(crate) frame_id: FrameId,
     #[serde(borrow)]
     pub(crate) request: HeldRequest<'a>,
@@ -343,8 +365,6 @@ pub(crate) struct RequestPaused<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HeldRequest<'a> {
-    #[serde(borrow)]
-    pub(crate) url: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(crate) post_data: Option<Cow<'a, str>>,
 }

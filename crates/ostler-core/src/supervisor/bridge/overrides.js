@@ -23,7 +23,8 @@ const functions = {
 
 // A native dialog never opens then, and the native function returns at once.
 const leaving = () => currentEvent && apply(currentEvent, window, [])?.type === "beforeunload";
-// Chromium shows no more of a message; of what a prompt offers we show no more, and the page gets all of it.
+// Chromium shows no more of a message; of an address and of what a prompt offers we show no more, and the page gets all
+// of it. The supervisor takes nothing that is longer.
 const shown = (text, most) => apply(slice, text ?? "", [0, most]);
 
 let asked = 0;
@@ -44,7 +45,7 @@ for (const type of ["alert", "confirm", "prompt", "print"]) {
         type,
         message: shown(texts[0], 10240),
         defaultPrompt: shown(texts[1], 50000),
-        url: location.href,
+        url: shown(location.href, 10240),
       };
       const answer = ostlerBridgeAsk(question);
       return answer === null || answer.native ? apply(native, self, texts) : result(answer, texts);

@@ -3,7 +3,8 @@
 //! ```text
 //!   Debugger.paused ──read `question`──▶ pending ──set `answer`──▶ answered ──Debugger.resume──▶ the page goes on
 //!        │                                 │
-//!        └─ not ours: resumed              └─ resumed by another client, frame gone: closed, and freed if it still waits
+//!        ├─ not ours: resumed              └─ resumed by another client, frame gone: closed, and freed if it still waits
+//!        └─ not readable, no tab to show it: `answer` = the native dialog, resumed
 //! ```
 
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::view::ClosedBy;
 const BLACKBOX: &str = r#"{"patterns":["^(?!ostler-bridge\\.js$).*$"],"skipAnonymous":true}"#;
 /// Reads the question, and by that tells the script that somebody has it.
 const READ: &str = "(seen = true, question)";
+/// Makes a script that somebody has looked at ask by the native dialog all the same.
+const ASK_NATIVELY: &str = "answer = { native: true }";
 /// How long a pause that may be somebody else's waits for them in a browser that is not ours.
 const STRAY: Duration = Duration::from_secs(10);
 
@@ -69,8 +72,9 @@ impl Supervisor {
     }
 
     fn on_paused(&mut self, params: &str, id: &SessionId, shared: Told) -> Told {
-        let Some(paused) = wire::read::<wire::Paused<'_>>(params) else { return shared };
-        let top = paused.call_frames.into_iter().next().filter(|frame| frame.function_name == script::ASK);
+        let paused = wire::read::<wire::Paused<'_>>(params);
+        let top = paused.and_then(|paused| paused.call_frames.into_iter().next());
+        let top = top.filter(|frame| frame.function_name == script::ASK);
         let Some(top) = top else {
             self.on_stray_pause(id, matches!(shared, Told::Yes));
             return shared;
@@ -112,16 +116,32 @@ impl Supervisor {
         }
         let Asking { session: ref id, frame, call_frame, .. } = asking;
         let Some(read) = self.bridge_mut(id).and_then(|bridge| bridge.reading.take()) else { return };
-        // Its frame may be gone, which does not end the pause (fact F12).
-        let End::Answer(Ok(result)) = end else { return self.go_on(id) };
+        let result = match end {
+            End::Answer(Ok(result)) => result,
+            // Unread, it is asked by the native dialog. Its frame may be gone, which does not end the pause (fact F12).
+            End::Answer(Err(_)) => return self.go_on(id),
+            End::Failed(_) => return self.ask_natively(id, &call_frame),
+        };
         let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<Question<'_>>>);
-        let Some(question) = evaluated.and_then(|evaluated| evaluated.result.value) else { return self.go_on(id) };
+        let Some(question) = evaluated.and_then(|evaluated| evaluated.result.value) else {
+            return self.ask_natively(id, &call_frame);
+        };
         if question.is_print() {
             self.on_print(id, &frame, &question);
             return self.go_on(id);
         }
-        let via = Via::Pause { call_frame, number: question.number, read };
-        self.on_bridge_question(id, frame, &question, via);
+        let via = Via::Pause { call_frame: call_frame.clone(), number: question.number, read };
+        if !self.on_bridge_question(id, frame, &question, via) {
+            self.ask_natively(id, &call_frame);
+        }
+    }
+
+    /// Leaves a question that may have been looked at to the native dialog: just resumed, its page would take that for
+    /// Cancel. Nobody waits for the first command, since the second takes effect behind it.
+    fn ask_natively(&mut self, id: &SessionId, call_frame: &str) {
+        let params = super::super::object(&[("callFrameId", call_frame), ("expression", ASK_NATIVELY)]);
+        self.send_own(Purpose::Ignored, Some(id), "Debugger.evaluateOnCallFrame", &params);
+        self.go_on(id);
     }
 
     pub(super) fn go_on(&mut self, id: &SessionId) {

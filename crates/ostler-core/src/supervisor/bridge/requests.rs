@@ -15,37 +15,44 @@ const ADDRESS: &str = "https://ostler-bridge.invalid/";
 
 /// Returns the parameters of `Fetch.enable` that hold our script's requests and no others.
 pub(super) fn patterns() -> String {
-    format!(r#"{{"patterns":[{{"urlPattern":"{ADDRESS}*"}}]}}"#)
+    format!(r#"{{"patterns":[{{"urlPattern":"{ADDRESS}"}}]}}"#)
 }
 
 impl Supervisor {
     /// Returns whether clients are told of an event that may be about a request of ours.
     pub(in super::super) fn on_request_event(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
         let by_request = self.bridge_mut(id).is_some_and(|bridge| bridge.transport == Transport::Request);
-        let ours = by_request && memmem::find(params.as_bytes(), ADDRESS.as_bytes()).is_some();
-        if ours && method == "Fetch.requestPaused" {
-            self.on_request_held(params, id);
+        // Most events name other addresses, and cost no more than a look. One may stand in any part of the event.
+        let named = by_request && memmem::find(params.as_bytes(), ADDRESS.as_bytes()).is_some();
+        let about = if named { wire::read::<wire::AboutRequest<'_>>(params) } else { None };
+        let Some(about) = about.filter(|about| about.url().is_some_and(|url| url == ADDRESS)) else { return Told::Yes };
+        if method == "Fetch.requestPaused"
+            && let Some(request) = about.request_id
+        {
+            self.on_request_held(params, id, &request);
         }
-        if ours { Told::No } else { Told::Yes }
+        Told::No
     }
 
-    fn on_request_held(&mut self, params: &str, id: &SessionId) {
-        let Some(held) =
-            wire::read::<wire::RequestPaused<'_>>(params).filter(|held| held.request.url.starts_with(ADDRESS))
-        else {
-            return;
-        };
+    fn on_request_held(&mut self, params: &str, id: &SessionId, request: &str) {
+        // Whatever cannot be read or shown is asked by the page's native dialog instead.
+        if !self.take_question(params, id, request) {
+            self.fail_held(id, request);
+        }
+    }
+
+    /// Returns whether the question is asked, or needs no answer.
+    fn take_question(&mut self, params: &str, id: &SessionId, request: &str) -> bool {
+        let Some(held) = wire::read::<wire::RequestPaused<'_>>(params) else { return false };
         let question = held.request.post_data.as_deref().and_then(wire::read::<Question<'_>>);
-        let Some(question) = question else {
-            // Not readable: the page's native dialog asks instead.
-            return self.fail_held(id, &held.request_id);
-        };
+        let Some(question) = question else { return false };
         if question.is_print() {
             self.on_print(id, &held.frame_id, &question);
-            return self.answer_request(Purpose::Ignored, id, &held.request_id, r#"{"accept":true}"#);
+            self.answer_request(Purpose::Ignored, id, request, r#"{"accept":true}"#);
+            return true;
         }
-        let via = Via::Request { id: (&*held.request_id).into() };
-        self.on_bridge_question(id, held.frame_id, &question, via);
+        let via = Via::Request { id: request.into() };
+        self.on_bridge_question(id, held.frame_id, &question, via)
     }
 
     fn fail_held(&mut self, id: &SessionId, request: &str) {

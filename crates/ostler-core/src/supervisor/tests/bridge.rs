@@ -88,11 +88,15 @@ impl Bench {
     }
 
     fn request_held(&mut self, session: &str, id: &str, kind: &str) {
+        self.request_held_of(session, "T", id, kind, "m");
+    }
+
+    fn request_held_of(&mut self, session: &str, frame: &str, id: &str, kind: &str, message: &str) {
         let question = format!(
-            r#"{{\"number\":1,\"type\":\"{kind}\",\"message\":\"m\",\"defaultPrompt\":\"d\",\"url\":\"https://a/\"}}"#
+            r#"{{\"number\":1,\"type\":\"{kind}\",\"message\":\"{message}\",\"defaultPrompt\":\"d\",\"url\":\"https://a/\"}}"#
         );
         let params = format!(
-            r#"{{"requestId":"{id}","request":{{"url":"https://ostler-bridge.invalid/","method":"POST","postData":"{question}"}},"frameId":"T","resourceType":"XHR"}}"#
+            r#"{{"requestId":"{id}","request":{{"url":"https://ostler-bridge.invalid/","method":"POST","postData":"{question}"}},"frameId":"{frame}","resourceType":"XHR"}}"#
         );
         self.event(session, "Fetch.requestPaused", &params);
     }
@@ -134,7 +138,7 @@ fn the_first_session_tells_whether_the_debugger_may_be_had_and_waits_for_what_fo
     assert!(!bench.was_sent("S", RUN));
     assert_eq!(bench.methods(), ["S Fetch.enable", "S Page.setBypassCSP", "S Page.addScriptToEvaluateOnNewDocument"]);
     let fetch = bench.sent[0].param("patterns");
-    assert_eq!(fetch, serde_json::json!([{"urlPattern": "https://ostler-bridge.invalid/*"}]), "that host only");
+    assert_eq!(fetch, serde_json::json!([{"urlPattern": "https://ostler-bridge.invalid/"}]), "that host only");
     bench.answer_set_up("S", "T", "P");
     assert!(bench.notes[0].contains("refuses the Debugger domain"), "{:?}", bench.notes);
     // From now on it is known, and all is sent at once.
@@ -474,6 +478,138 @@ fn a_crash_or_a_lost_connection_ends_the_question() {
     bench.asks("S", "T", "confirm", 1);
     bench.lose_connection();
     assert_eq!(bench.closed_by()[1], ("d-2".to_owned(), ClosedBy::Remote), "the page goes on by itself: B6");
+}
+
+// --- questions that cannot be asked ---
+
+impl Bench {
+    /// A page that waits in our script, and may have been looked at, is told to ask by the native dialog, and goes on.
+    #[track_caller]
+    fn hands_over(&mut self, session: &str) {
+        let told = self.expect(session, ON_FRAME);
+        assert_eq!(told.param("expression"), "answer = { native: true }");
+        self.expect(session, RESUME);
+        assert_eq!(self.pending(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_question_that_is_read_too_slowly_or_makes_no_sense_goes_to_the_native_dialog_and_is_no_cancel() {
+    let mut bench = Bench::bridged();
+    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.expect("S", ON_FRAME);
+    bench.pass(Duration::from_secs(10));
+    bench.hands_over("S");
+    for value in ["7", r#"{"number":1}"#] {
+        bench.paused("S", "1", "ostlerBridgeAsk");
+        let read = bench.expect("S", ON_FRAME);
+        bench.reply(&read, &format!(r#"{{"result":{{"type":"object","value":{value}}}}}"#));
+        bench.hands_over("S");
+    }
+    bench.paused("S", "1", "ostlerBridgeAsk");
+    let read = bench.expect("S", ON_FRAME);
+    bench.refuse(&read, -32603, "Internal error");
+    bench.expect("S", RESUME);
+    for kind in ["beforeunload", "anything"] {
+        bench.asks("S", "T", kind, 1);
+        bench.hands_over("S");
+    }
+}
+
+#[test]
+fn a_pause_without_readable_call_frames_is_not_left_standing() {
+    let mut bench = Bench::bridged();
+    for params in [r#"{"callFrames":[]}"#, r#"{"callFrames":"newer"}"#, "{}"] {
+        bench.event("S", "Debugger.paused", params);
+        bench.expect("S", RESUME);
+    }
+}
+
+#[test]
+fn a_refusal_to_read_an_earlier_pause_does_not_stand_for_the_one_that_followed_it() {
+    let mut bench = Bench::bridged();
+    bench.paused("S", "1", "ostlerBridgeAsk");
+    let first = bench.expect("S", ON_FRAME);
+    bench.paused("S", "1", "ostlerBridgeAsk");
+    let second = bench.expect("S", ON_FRAME);
+    bench.refuse(&first, -32000, "Could not find call frame with given id");
+    bench.reply_question(&second, "confirm", 2);
+    assert_eq!(bench.pending(), ["d-1"]);
+}
+
+#[test]
+fn a_frame_that_asks_in_a_tab_without_a_root_session_is_not_left_waiting() {
+    for by_request in [false, true] {
+        let mut bench = if by_request { Bench::bridged_by_requests() } else { Bench::bridged() };
+        bench.oopif("S", "T", "O", "SO", "PO");
+        bench.detached("", "T", "S");
+        bench.sent.clear();
+        if by_request {
+            bench.request_held("SO", "R1", "confirm");
+            bench.expect("SO", "Fetch.failRequest");
+        } else {
+            bench.asks("SO", "O", "confirm", 1);
+            bench.hands_over("SO");
+        }
+        assert_eq!(bench.pending(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_page_that_floods_us_with_questions_fills_no_memory() {
+    let mut bench = Bench::bridged_by_requests();
+    for number in 0..4 {
+        bench.request_held("S", &format!("R{number}"), "confirm");
+    }
+    assert!(!bench.was_sent("S", "Fetch.failRequest"));
+    bench.request_held("S", "R4", "confirm");
+    assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R4");
+    assert_eq!(bench.pending().len(), 4);
+    for frame in 0..7 {
+        let frame = format!("F{frame}");
+        for number in 0..4 {
+            bench.request_held_of("S", &frame, &format!("{frame}R{number}"), "confirm", "m");
+        }
+    }
+    assert_eq!(bench.pending().len(), 32);
+    bench.request_held_of("S", "ONE-MORE", "R5", "confirm", "m");
+    assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R5");
+}
+
+#[test]
+fn a_question_that_is_longer_or_of_another_kind_than_our_script_asks_is_not_kept() {
+    let mut bench = Bench::bridged_by_requests();
+    bench.request_held("S", "R1", "beforeunload");
+    assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1");
+    bench.request_held_of("S", "T", "R2", "alert", &"m".repeat(6 * 10_240 + 1));
+    assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R2");
+    bench.request_held_of("S", "T", "R3", "alert", &r"\\ud800".repeat(10_240));
+    assert_eq!(bench.pending(), ["d-1"], "as long as Chromium shows it, in the longest way to write it");
+}
+
+#[test]
+fn a_held_request_of_ours_that_cannot_be_read_is_not_left_hanging() {
+    let mut bench = Bench::bridged_by_requests();
+    let params = r#"{"requestId":"R1","request":{"url":"https://ostler-bridge.invalid/"},"frameId":{"newer":1}}"#;
+    bench.event("S", "Fetch.requestPaused", params);
+    assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1");
+}
+
+#[test]
+fn events_that_only_mention_our_address_are_told_to_clients() {
+    let mut bench = Bench::bridged_by_requests();
+    let (ours, theirs) = ("https://ostler-bridge.invalid/", "https://a/?see=https://ostler-bridge.invalid/");
+    let heard = |bench: &mut Bench, params: &str| {
+        bench.recorded.clear();
+        bench.event("S", "Network.requestWillBeSent", params);
+        bench.recorded.len()
+    };
+    let with_referrer = format!(r#"{{"request":{{"url":"https://a/","headers":{{"Referer":"{ours}"}}}}}}"#);
+    assert_eq!(heard(&mut bench, &format!(r#"{{"request":{{"url":"{theirs}"}}}}"#)), 1);
+    assert_eq!(heard(&mut bench, &format!(r#"{{"response":{{"url":"{theirs}"}}}}"#)), 1);
+    assert_eq!(heard(&mut bench, &with_referrer), 1);
+    assert_eq!(heard(&mut bench, &format!(r#"{{"request":{{"url":"{ours}"}}}}"#)), 0);
+    assert_eq!(heard(&mut bench, &format!(r#"{{"response":{{"url":"{ours}"}}}}"#)), 0);
 }
 
 // --- pauses and clients that are not ours ---
