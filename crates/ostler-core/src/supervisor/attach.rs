@@ -462,10 +462,8 @@ impl Supervisor {
             self.orphan_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
                 (tab.session, tab.frames, tab.phase) = (None, None, Phase::Attaching);
-                if tab.sleep == Sleep::Waking {
-                    tab.sleep = Sleep::Asleep;
-                }
             }
+            self.fall_asleep_again(&target);
         }
     }
 

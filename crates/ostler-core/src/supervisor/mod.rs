@@ -290,6 +290,9 @@ impl Supervisor {
             session.heard = self.now;
             if let Some(target) = session.tab.clone().filter(|_| session.kind == sessions::Kind::Page) {
                 self.set_hung(&target, false);
+                if let Some(tab) = self.tabs.get_mut(&target) {
+                    tab.met = true;
+                }
             }
         }
     }

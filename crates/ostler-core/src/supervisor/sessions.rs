@@ -150,6 +150,10 @@ pub(crate) struct Tab {
     pub(crate) armed: bool,
     /// Whether its page is there.
     pub(crate) sleep: Sleep,
+    /// Runs while it may be silent, and while it is being woken.
+    pub(crate) sleep_timer: Option<TimerId>,
+    /// Whether its page has answered anything: what has just come in a discarded tab's place has not (fact F8).
+    pub(crate) met: bool,
     pub(crate) opener: Option<TargetId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
@@ -173,6 +177,8 @@ impl Tab {
             hung: false,
             armed: false,
             sleep: Sleep::Awake,
+            sleep_timer: None,
+            met: false,
             opener: None,
             ours: false,
             queue: Vec::new(),

@@ -39,6 +39,10 @@ impl Supervisor {
     pub(super) fn on_no_page_any_more(&mut self, old: &wire::TargetInfo) {
         let newest = self.targets.iter().rev().find(|info| info.kind == "page" && info.target_id != old.target_id);
         let Some(new) = newest.filter(|new| (&new.url.0, &new.title.0) == (&old.url.0, &old.title.0)) else { return };
+        if self.tabs.get(&new.target_id).is_some_and(|tab| tab.met || tab.sleep != Sleep::Awake) {
+            // It was somebody's tab before, and only looks the same.
+            return;
+        }
         let (old, new) = (old.target_id.clone(), new.target_id.clone());
         self.close_all_dialogs(&old);
         self.drop_sessions_of(&old, "the browser put the tab to sleep");
@@ -47,6 +51,9 @@ impl Supervisor {
         // What was wrong with its page went with it.
         (tab.crashed, tab.hung, tab.armed) = (false, false, false);
         tab.sleep = Sleep::Asleep;
+        if let Some(timer) = tab.sleep_timer.take() {
+            self.timers.stop(timer);
+        }
         if let Some(come) = self.tabs.remove(&new) {
             // Auto-attach has brought it already, as somebody's new tab.
             (tab.session, tab.frames, tab.phase) = (come.session, come.frames, come.phase);
@@ -78,6 +85,8 @@ impl Supervisor {
     pub(super) fn wake(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get(target).filter(|tab| tab.sleep == Sleep::Asleep) else { return };
         match &tab.session {
+            // Whether it is silent is being found out.
+            Some(_) if tab.sleep_timer.is_some() => {}
             // Its set-up was sent long ago.
             Some(_) => self.on_wake_due(target),
             None if self.is_being_attached(target) => {}
@@ -89,19 +98,43 @@ impl Supervisor {
     pub(super) fn watch_sleep(&mut self, target: &TargetId) {
         let needed = |tab: &super::Tab| tab.sleep == Sleep::Asleep && !tab.queue.is_empty();
         if self.tabs.get(target).is_some_and(needed) {
-            self.start_timer(SILENT, Timer::Wake(target.clone()));
+            self.time_sleep(target, SILENT);
+        }
+    }
+
+    /// One of the two times runs at most: what is left of the one must not cut the other short.
+    fn time_sleep(&mut self, target: &TargetId, wait: Duration) {
+        let timer = self.start_timer(wait, Timer::Wake(target.clone()));
+        let before = self.tabs.get_mut(target).and_then(|tab| tab.sleep_timer.replace(timer));
+        if let Some(before) = before {
+            self.timers.stop(before);
+        }
+    }
+
+    /// The connection is gone: a tab that was being woken sleeps again.
+    pub(super) fn fall_asleep_again(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        if tab.sleep == Sleep::Waking {
+            tab.sleep = Sleep::Asleep;
+        }
+        if let Some(timer) = tab.sleep_timer.take() {
+            self.timers.stop(timer);
         }
     }
 
     /// It has been silent, or has taken its time to wake.
     pub(super) fn on_wake_due(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
+        // Fired, or not needed any more.
+        if let Some(timer) = tab.sleep_timer.take() {
+            self.timers.stop(timer);
+        }
         match (tab.sleep, tab.session.clone()) {
             (Sleep::Asleep, Some(session)) => {
                 tab.sleep = Sleep::Waking;
                 // Behind the set-up, which takes effect before the document's first script does.
                 self.send_own(Purpose::Ignored, Some(&session), "Page.reload", "{}");
-                self.start_timer(WAKING, Timer::Wake(target.clone()));
+                self.time_sleep(target, WAKING);
             }
             (Sleep::Waking, _) => self.on_awake(target),
             _ => {}
@@ -112,6 +145,9 @@ impl Supervisor {
     pub(super) fn on_awake(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get_mut(target).filter(|tab| tab.sleep != Sleep::Awake) else { return };
         tab.sleep = Sleep::Awake;
+        if let Some(timer) = tab.sleep_timer.take() {
+            self.timers.stop(timer);
+        }
         self.touch(target, Dirty::TABS);
         self.flush(target);
     }

@@ -143,3 +143,71 @@ fn a_target_that_is_no_page_any_more_without_another_in_its_place_changes_nothin
     bench.event("", "Target.targetInfoChanged", &format!(r#"{{"targetInfo":{info}}}"#));
     assert_eq!(bench.tab_state("T"), TabState::Ready);
 }
+
+#[test]
+fn another_tasks_tab_that_looks_the_same_is_not_taken_for_a_discarded_ones() {
+    let mut bench = Bench::with_tab();
+    bench.tab("N", "SN", "PN");
+    let info = target_info("T", "other", "");
+    bench.event("", "Target.targetInfoChanged", &format!(r#"{{"targetInfo":{info}}}"#));
+    let tabs: Vec<_> = bench.view().tabs.iter().map(|tab| tab.target_id.as_str()).collect();
+    assert_eq!((tabs, bench.tab_state("N")), (vec!["T", "N"], TabState::Ready));
+
+    // Nor is one that sleeps in its own place.
+    let mut bench = asleep();
+    bench.target_created("T2", "page", "");
+    bench.input(Input::SelectTab {
+        waiter: Waiter(1000),
+        task: "default".into(),
+        session: None,
+        target: Some("T2".into()),
+    });
+    let info = target_info("T2", "other", "");
+    bench.event("", "Target.targetInfoChanged", &format!(r#"{{"targetInfo":{info}}}"#));
+    assert!(bench.view().tabs.iter().any(|tab| tab.target_id.as_str() == "N"));
+}
+
+#[test]
+fn a_second_request_does_not_cut_short_the_time_in_which_a_tab_may_show_that_it_is_awake() {
+    let mut bench = asleep();
+    bench.call("Runtime.evaluate");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "N", "SN", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"SN"}"#);
+    bench.pass(ms(200));
+    bench.call("Runtime.evaluate");
+    assert!(!bench.was_sent("SN", "Page.reload"));
+    bench.pass(ms(100));
+    bench.expect("SN", "Page.reload");
+}
+
+#[test]
+fn a_time_that_was_left_over_does_not_cut_short_the_next_waking() {
+    let mut bench = asleep();
+    bench.call("Page.navigate");
+    bench.attach_and_find_silent();
+    bench.pass(ms(2000));
+    bench.lose_connection();
+    bench.input(Input::Connected {
+        browser_id: Some("BROWSER".to_owned()),
+        scope: Scope::Guest,
+        answers_dialogs: false,
+    });
+    bench.target_created("N", "page", "");
+    bench.sent.retain(|sent| sent.session.is_empty());
+    for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
+        let sent = bench.expect("", method);
+        bench.reply(&sent, "{}");
+    }
+    bench.call("Page.navigate");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "N", "SN2", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"SN2"}"#);
+    bench.pass(ms(300));
+    bench.expect("SN2", "Page.reload");
+    bench.answer_own_set_up("SN2", "N", "P");
+    bench.pass(ms(2900));
+    assert!(!bench.was_sent("SN2", "Page.navigate"), "the first waking would have been over by now");
+    bench.pass(ms(100));
+    bench.expect("SN2", "Page.navigate");
+}
