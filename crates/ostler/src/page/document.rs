@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ostler_core::cdp::text::LossyText;
 use ostler_core::{CallError, FrameId, SessionId, TargetId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,12 @@ pub(super) enum Argument<'a, V> {
 }
 
 impl Document {
+    #[cfg(test)]
+    pub(super) fn named(frame: &str) -> Arc<Self> {
+        let (tab, session) = (TargetId::from(frame), SessionId::from("S"));
+        Arc::new(Self { tab, session, frame: FrameId::from(frame), context: 1, walker: "W".to_owned() })
+    }
+
     /// Puts a walker into the document that a frame shows now.
     async fn open<T: TaskLayer>(
         page: &Page<'_, T>,
@@ -192,7 +199,7 @@ struct Thrown {
 
 #[derive(Debug, Deserialize)]
 struct Exception {
-    description: Option<String>,
+    description: Option<LossyText>,
 }
 
 impl<R> Evaluated<R> {
@@ -207,7 +214,7 @@ impl<R> Evaluated<R> {
     fn check(self, function: &str) -> Result<Self, CallError> {
         let Some(thrown) = self.exception_details else { return Ok(self) };
         let why = thrown.exception.and_then(|thrown| thrown.description);
-        let why = why.as_deref().and_then(|why| why.lines().next()).unwrap_or("it threw");
+        let why = why.as_ref().and_then(|why| why.0.lines().next()).unwrap_or("it threw");
         Err(unknown_answer(function, why))
     }
 }

@@ -1,7 +1,6 @@
 //! What is kept of a task's pages between two requests: walkers, whose ref is whose, and what was shown.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ostler_core::{FrameId, TargetId};
@@ -11,6 +10,8 @@ use super::document::Document;
 
 /// How many stretches of refs are remembered; a page of one frame needs one.
 const MAX_STRETCHES: usize = 4096;
+/// How many of them are forgotten before those are whose refs are still shown.
+const SPARE_STRETCHES: usize = 1024;
 /// How many frames' walkers are remembered.
 const MAX_DOCUMENTS: usize = 1024;
 /// How many outlines are kept to compare with, and how much of each.
@@ -18,10 +19,8 @@ const MAX_SHOWN: usize = 8;
 const MAX_SHOWN_TEXT: usize = 64 * 1024;
 
 /// What is kept of a task's pages. It ends with the task, and is another one in another browser.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The next ref; no number is ever given twice.
-    next_ref: AtomicU64,
     kept: Mutex<Kept>,
 }
 
@@ -30,9 +29,20 @@ struct Kept {
     documents: HashMap<FrameId, Arc<Document>>,
     /// Which document gave out which refs, the oldest first.
     stretches: VecDeque<Stretch>,
+    /// The newest ref that was lent; no number is given twice.
+    newest: u64,
     shown: VecDeque<Arc<Shown>>,
     /// The number of the newest outline.
     count: u64,
+}
+
+/// Refs that a document may give out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lent {
+    pub(super) first: u64,
+    pub(super) count: u64,
+    /// An element whose number is below this one gets a new one: the old one will be forgotten soon.
+    pub(super) oldest: u64,
 }
 
 #[derive(Debug)]
@@ -69,36 +79,39 @@ pub(crate) enum Scope {
     Element(u64),
 }
 
-impl Default for Memory {
-    fn default() -> Self {
-        Self { next_ref: AtomicU64::new(1), kept: Mutex::default() }
-    }
-}
-
 impl Memory {
-    /// Sets refs aside and returns the first. Those that are not needed come back with [`Memory::note_refs`].
-    pub(super) fn reserve_refs(&self, count: u64) -> u64 {
-        self.next_ref.fetch_add(count, Ordering::Relaxed)
-    }
-
-    /// Notes that of the refs from `first` on those before `end` are a document's, and gives back the others, unless
-    /// somebody else was given refs behind them meanwhile.
-    pub(super) fn note_refs(&self, document: &Arc<Document>, first: u64, end: u64, count: u64) {
-        let _ = self.next_ref.compare_exchange(first + count, end, Ordering::Relaxed, Ordering::Relaxed);
-        if first == end {
-            return;
-        }
+    /// Lends refs to a document. They are its own from here on, whatever becomes of the call that gives them out: what
+    /// it did not give out comes back with [`Memory::settle_refs`].
+    pub(super) fn lend_refs(&self, document: &Arc<Document>, count: u64) -> Lent {
         let mut kept = self.kept();
-        if let Some(last) = kept.stretches.back_mut()
-            && last.end == first
-            && Arc::ptr_eq(&last.document, document)
-        {
-            last.end = end;
-            return;
-        }
-        kept.stretches.push_back(Stretch { first, end, document: Arc::clone(document) });
+        let first = kept.newest + 1;
+        kept.newest += count;
+        kept.stretches.push_back(Stretch { first, end: first + count, document: Arc::clone(document) });
         if kept.stretches.len() > MAX_STRETCHES {
             kept.stretches.pop_front();
+        }
+        let fading = kept.stretches.len().saturating_sub(MAX_STRETCHES - SPARE_STRETCHES);
+        Lent { first, count, oldest: kept.stretches[fading].first }
+    }
+
+    /// Takes back what a document did not give out: the refs from `end` on.
+    pub(super) fn settle_refs(&self, lent: Lent, end: u64) {
+        let kept = &mut *self.kept();
+        let Ok(at) = kept.stretches.binary_search_by_key(&lent.first, |stretch| stretch.first) else { return };
+        let end = end.clamp(lent.first, lent.first + lent.count);
+        kept.stretches[at].end = end;
+        // Unless somebody else was lent refs behind them meanwhile.
+        if kept.newest + 1 == lent.first + lent.count {
+            kept.newest = end - 1;
+        }
+        if end == lent.first {
+            kept.stretches.remove(at);
+        } else if at > 0
+            && kept.stretches[at - 1].end == lent.first
+            && Arc::ptr_eq(&kept.stretches[at - 1].document, &kept.stretches[at].document)
+        {
+            kept.stretches[at - 1].end = end;
+            kept.stretches.remove(at);
         }
     }
 
@@ -165,5 +178,72 @@ impl Memory {
     /// Held only while something is looked up or noted, never across a wait.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_of(memory: &Memory, number: u64, document: &Arc<Document>) -> bool {
+        memory.document_of(number).is_some_and(|of| Arc::ptr_eq(&of, document))
+    }
+
+    #[test]
+    fn refs_of_a_walk_that_ended_in_an_error_belong_to_their_document() {
+        let memory = Memory::default();
+        let (page, other) = (Document::named("page"), Document::named("other"));
+        let failed = memory.lend_refs(&page, 10);
+        assert_eq!((failed.first, failed.count), (1, 10));
+        // Nothing comes back: the walker may have given them out before the walk ended.
+        let lent = memory.lend_refs(&other, 10);
+        memory.settle_refs(lent, 13);
+        assert!(is_of(&memory, 4, &page));
+        assert!(is_of(&memory, 12, &other));
+        assert!(memory.document_of(13).is_none());
+        assert_eq!(memory.newest_ref(), 12);
+        assert_eq!(memory.lend_refs(&page, 1).first, 13, "what was not given out is lent again");
+    }
+
+    #[test]
+    fn refs_that_are_lent_to_two_at_once_are_never_the_same() {
+        let memory = Memory::default();
+        let (page, other) = (Document::named("page"), Document::named("other"));
+        let (first, second) = (memory.lend_refs(&page, 10), memory.lend_refs(&other, 10));
+        memory.settle_refs(first, 3);
+        assert_eq!(memory.lend_refs(&page, 10).first, 21);
+        memory.settle_refs(second, 999);
+        assert!(memory.document_of(5).is_none());
+        assert!(is_of(&memory, 20, &other), "no document gets more than it was lent");
+    }
+
+    #[test]
+    fn refs_are_told_to_be_shown_no_more_before_they_are_forgotten() {
+        let memory = Memory::default();
+        let documents = [Document::named("page"), Document::named("other")];
+        let mut oldest = 0;
+        for turn in 0..2 * MAX_STRETCHES {
+            let lent = memory.lend_refs(&documents[turn % 2], 2);
+            memory.settle_refs(lent, lent.first + 1);
+            assert!(
+                memory.document_of(oldest.max(1)).is_some(),
+                "what the walk before could show is known in turn {turn}"
+            );
+            oldest = lent.oldest;
+        }
+        assert!(oldest > 1);
+        assert!(memory.document_of(1).is_none());
+    }
+
+    #[test]
+    fn refs_that_one_document_gives_out_one_after_the_other_are_one_stretch() {
+        let memory = Memory::default();
+        let page = Document::named("page");
+        for _ in 0..10 {
+            let lent = memory.lend_refs(&page, 5);
+            memory.settle_refs(lent, lent.first + 2);
+        }
+        assert_eq!(memory.newest_ref(), 20);
+        assert_eq!(memory.kept().stretches.len(), 1);
     }
 }

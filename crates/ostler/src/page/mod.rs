@@ -18,6 +18,7 @@ mod frames;
 mod geometry;
 mod memory;
 mod outline;
+mod place;
 mod refs;
 mod walker;
 
@@ -33,6 +34,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::changes::changes;
 pub(crate) use self::memory::{Memory, Scope, Shown};
 pub(crate) use self::outline::Outlined;
+pub(crate) use self::place::There;
 pub(crate) use self::refs::{Reached, Ref, Use};
 use crate::meta::TaskLayer;
 use crate::tasks::CallRequest;

@@ -55,6 +55,7 @@ struct How {
     begun: bool,
     first: u64,
     count: u64,
+    oldest: u64,
 }
 
 /// What it returns.
@@ -214,20 +215,21 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
     async fn walk(&mut self, level: &Level) -> Result<Walked, CallError> {
         let room = self.max.saturating_sub(self.length + TAIL);
         let count = u64::try_from(room / SHORTEST_LINE + 2).unwrap_or(u64::MAX);
-        let first = self.page.memory.reserve_refs(count);
+        let lent = self.page.memory.lend_refs(&level.document, count);
         let how = How {
             max: room,
             indent: level.indent,
             root: level.root,
             after: level.after,
             begun: self.length > 0,
-            first,
-            count,
+            first: lent.first,
+            count: lent.count,
+            oldest: lent.oldest,
         };
         let owners = level.owners.iter().map(|(_, handle)| Argument::ObjectId(handle));
         let arguments: Vec<_> = std::iter::once(Argument::Value(how)).chain(owners).collect();
         let walked: Walked = level.document.ask(self.page, "outline", &arguments, walk_time(room)).await?;
-        self.page.memory.note_refs(&level.document, first, walked.next.clamp(first, first + count), count);
+        self.page.memory.settle_refs(lent, walked.next);
         if !walked.text.is_empty() {
             self.lines.push_str(&walked.text);
             self.lines.push('\n');
@@ -239,11 +241,11 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
     /// Returns a ref for what comes behind the frame at which a document waits.
     async fn behind(&self, level: &Level) -> Option<u64> {
         let (_, owner) = level.owners.get(level.after?)?;
-        let first = self.page.memory.reserve_refs(1);
-        let how = json!({"root": level.root, "first": first, "count": 1});
+        let lent = self.page.memory.lend_refs(&level.document, 1);
+        let how = json!({"root": level.root, "first": lent.first, "count": 1, "oldest": lent.oldest});
         let arguments = [Argument::Value(how), Argument::ObjectId(owner)];
         let behind: Behind = level.document.ask(self.page, "behind", &arguments, CALL).await.ok()?;
-        self.page.memory.note_refs(&level.document, first, behind.next.clamp(first, first + 1), 1);
+        self.page.memory.settle_refs(lent, behind.next);
         behind.rest
     }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ostler_core::cdp::text::LossyText;
 use ostler_core::{CallError, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ pub(crate) struct Reached {
     pub(crate) y: f64,
     /// The element in words, such as `button "Save"`.
     pub(crate) what: String,
+    /// The place in the element's own document.
+    within: Point,
 }
 
 /// What a walker says of an element that it was to bring into view.
@@ -53,10 +56,10 @@ pub(crate) struct Reached {
 struct Spot {
     fault: Option<Fault>,
     #[serde(default)]
-    what: String,
+    what: LossyText,
     /// What covers it.
     #[serde(default)]
-    by: String,
+    by: LossyText,
     /// The size of the document's window, in which the point is.
     #[serde(default)]
     width: f64,
@@ -118,10 +121,19 @@ impl<T: TaskLayer> Page<'_, T> {
         let arguments = [Argument::Value(json!(of.0)), Argument::Value(json!(for_use))];
         let spot: Spot = document.ask(self, "reach", &arguments, CALL).await?;
         spot.check(of)?;
-        let what = spot.what.clone();
+        let what = spot.what.0.clone();
         let object = document.element(self, of.0).await?.ok_or_else(|| removed(of, Some(&what)))?;
+        let within = Point { x: spot.x, y: spot.y };
         let Point { x, y } = self.through_frames(document, spot, of).await?;
-        Ok(Reached { session: document.session.clone(), object, x, y, what })
+        Ok(Reached { session: document.session.clone(), object, x, y, what, within })
+    }
+
+    /// Returns whether a click at the place where the element of a ref was reached would still land on it.
+    pub(crate) async fn is_still_there(&self, of: Ref, reached: &Reached) -> Result<bool, CallError> {
+        let document = self.document_of(of)?;
+        let arguments = [Argument::Value(json!(of.0)), Argument::Value(json!(reached.within))];
+        let outcome = document.ask(self, "isAt", &arguments, CALL).await;
+        outcome.map_err(|error| if is_gone(&error) { removed(of, Some(&reached.what)) } else { error })
     }
 
     /// Follows a point from its document outwards to the tab's own window. Each frame on the way is scrolled until the
@@ -136,7 +148,7 @@ impl<T: TaskLayer> Page<'_, T> {
             let point = quad.at(spot.x / spot.width, spot.y / spot.height);
             let arguments = [Argument::ObjectId(&owner), Argument::Value(json!(point))];
             let outer: Spot = document.ask::<_, Value, _>(self, "passThrough", &arguments, CALL).await?;
-            outer.check_frame(of, &spot.what)?;
+            outer.check_frame(of, &spot.what.0)?;
             spot = Spot { what: spot.what, ..outer };
             child = parent;
         }
@@ -178,7 +190,7 @@ impl<T: TaskLayer> Page<'_, T> {
 impl Spot {
     /// Fails with what is in the way.
     fn check(&self, of: Ref) -> Result<(), CallError> {
-        let Self { fault, what, by, .. } = self;
+        let Self { fault, what: LossyText(what), by: LossyText(by), .. } = self;
         let (why, next) = match fault {
             None => return Ok(()),
             Some(Fault::Removed) => return Err(removed(of, Some(what))),
@@ -210,9 +222,9 @@ impl Spot {
     /// The same for a frame that holds the element.
     fn check_frame(&self, of: Ref, element: &str) -> Result<(), CallError> {
         let Some(fault) = self.fault else { return Ok(()) };
-        let frame = &self.what;
+        let frame = &self.what.0;
         let why = match fault {
-            Fault::Covered => format!("is in {frame}, which is covered by {} there", self.by),
+            Fault::Covered => format!("is in {frame}, which is covered by {} there", self.by.0),
             Fault::Outside => format!("is in {frame}, which cannot be scrolled into view there"),
             _ => format!("is in {frame}, which is hidden now"),
         };

@@ -8,17 +8,18 @@ class Elements {
     this.entries = new Map();
   }
 
-  /** Makes numbers available for one outline: `count` from `first` on. */
-  lend(first, count) {
+  /** Makes numbers available for one outline: `count` from `first` on. Those before `oldest` are not to be shown again. */
+  lend({ first, count, oldest }) {
     this.next = first;
     this.end = first + count;
+    this.oldest = oldest;
     if (this.entries.size > 20000) for (const [number, entry] of this.entries) if (!entry.node.deref()) this.entries.delete(number);
   }
 
   /** Returns an element's number, a new one if it has none; `null` if there is none to give. */
   number(element) {
     const known = this.numbers.get(element);
-    if (known !== undefined) return known;
+    if (known >= this.oldest) return known;
     const number = this.add({ node: new WeakRef(element) });
     if (number !== null) this.numbers.set(element, number);
     return number;
@@ -27,7 +28,8 @@ class Elements {
   /** Returns a number for where an outline was cut: it goes on at or `behind` a node, inside of `root`. */
   rest(node, root, behind) {
     const known = behind ? this.rests.behind : this.rests.at;
-    const number = known.get(node) ?? this.add({ node: new WeakRef(node), root: new WeakRef(root), behind });
+    const before = known.get(node);
+    const number = before >= this.oldest ? before : this.add({ node: new WeakRef(node), root: new WeakRef(root), behind });
     if (number !== null) {
       // The same place has the same number in the next outline; only what is shown of it may be another part by then.
       this.entries.get(number).root = new WeakRef(root);
@@ -56,17 +58,18 @@ function describe(element) {
   const role = roleOf(element);
   const name = nameOf(element, role);
   if (!TRANSPARENT.has(role)) return name ? `${role} ${quote(name, 80)}` : role;
-  const text = collapse(element.textContent.slice(0, 400));
-  const id = element.id ? ` id=${quote(element.id, 40)}` : element.classList.length ? ` class=${quote(element.className, 40)}` : '';
-  return `<${element.localName}${id}>` + (text ? ` ${quote(text, 60)}` : '');
+  const text = collapse(element[its.textContent].slice(0, 400));
+  const [word, given] = element[its.id] ? ['id', element[its.id]] : ['class', element[its.getAttribute]('class')?.trim()];
+  const id = given ? ` ${word}=${quote(given, 40)}` : '';
+  return `<${element[its.localName].replace(UNSHOWN, '')}${id}>` + (text ? ` ${quote(text, 60)}` : '');
 }
 
 /** Returns the rectangles that an element is drawn in, those of its content if it has none itself and hides nothing. */
 function boxesOf(element) {
   const filled = rects => [...rects].filter(rect => rect.width >= 1 && rect.height >= 1);
-  const own = filled(element.getClientRects());
+  const own = filled(element[its.getClientRects]());
   if (own.length || getComputedStyle(element).overflowX !== 'visible') return own;
-  const range = document.createRange();
+  const range = document[its.createRange]();
   range.selectNodeContents(element);
   return filled(range.getClientRects());
 }
@@ -80,12 +83,12 @@ function reveal(element, pointNow, center) {
     const style = getComputedStyle(box);
     if (box !== element && isScroller(box, style)) {
       const point = pointNow();
-      const rect = box.getBoundingClientRect();
-      const scale = { x: rect.width / box.offsetWidth || 1, y: rect.height / box.offsetHeight || 1 };
-      const left = rect.left + box.clientLeft * scale.x, top = rect.top + box.clientTop * scale.y;
-      const width = box.clientWidth * scale.x, height = box.clientHeight * scale.y;
+      const rect = box[its.getBoundingClientRect]();
+      const scale = { x: rect.width / box[its.offsetWidth] || 1, y: rect.height / box[its.offsetHeight] || 1 };
+      const left = rect.left + box[its.clientLeft] * scale.x, top = rect.top + box[its.clientTop] * scale.y;
+      const width = box[its.clientWidth] * scale.x, height = box[its.clientHeight] * scale.y;
       const dx = shift(point.x - left, width, center), dy = shift(point.y - top, height, center);
-      if (dx || dy) box.scrollBy({ left: dx / scale.x, top: dy / scale.y, behavior: 'instant' });
+      if (dx || dy) box[its.scrollBy]({ left: dx / scale.x, top: dy / scale.y, behavior: 'instant' });
     }
     // What is fixed to the window does not move when the window scrolls.
     if (style.position === 'fixed') return;
@@ -96,8 +99,8 @@ function reveal(element, pointNow, center) {
 }
 
 function isScroller(box, style) {
-  if (box === document.body || box === document.documentElement || !(box instanceof HTMLElement)) return false;
-  if (box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth) return false;
+  if (box === document[its.body] || box === document[its.documentElement] || !(box instanceof HTMLElement)) return false;
+  if (box[its.scrollHeight] <= box[its.clientHeight] && box[its.scrollWidth] <= box[its.clientWidth]) return false;
   return (style.overflowY !== 'visible' && style.overflowY !== 'clip') || (style.overflowX !== 'visible' && style.overflowX !== 'clip');
 }
 
@@ -108,9 +111,9 @@ function shift(place, length, center) {
 
 /** Returns the element that a click at a point reaches, in whichever shadow tree. */
 function hitAt(point) {
-  let hit = document.elementFromPoint(point.x, point.y);
-  while (hit?.shadowRoot) {
-    const inner = hit.shadowRoot.elementFromPoint(point.x, point.y);
+  let hit = document[its.elementFromPoint](point.x, point.y);
+  while (hit?.[its.shadowRoot]) {
+    const inner = hit[its.shadowRoot][its.elementFromPoint](point.x, point.y);
     if (!inner || inner === hit) break;
     hit = inner;
   }
@@ -121,7 +124,7 @@ function hitAt(point) {
 function reaches(hit, element) {
   if (!hit) return false;
   if (holds(element, hit)) return true;
-  const label = hit.closest('label');
+  const label = hit[its.closest]('label');
   return label !== null && label.control === element;
 }
 
@@ -141,7 +144,7 @@ const PLACES = [[.5, .5], [.25, .5], [.75, .5], [.5, .25], [.5, .75], [.1, .1], 
 function reach(element, use) {
   const what = describe(element);
   const facts = { what, width: innerWidth, height: innerHeight };
-  if (!element.isConnected) return { ...facts, fault: 'removed' };
+  if (!element[its.isConnected]) return { ...facts, fault: 'removed' };
   if (use !== 'look' && isDisabled(element)) return { ...facts, fault: 'disabled' };
   if (use === 'type' && isReadOnly(element)) return { ...facts, fault: 'readonly' };
   let target = element;
@@ -160,7 +163,7 @@ function reach(element, use) {
     for (const [across, down] of PLACES) points.push({ x: largest.left + largest.width * across, y: largest.top + largest.height * down });
     return points;
   };
-  const first = () => middle(boxesOf(target)[0] ?? target.getBoundingClientRect());
+  const first = () => middle(boxesOf(target)[0] ?? target[its.getBoundingClientRect]());
   let over = null;
   for (const center of [false, true]) {
     reveal(target, first, center);
@@ -180,7 +183,7 @@ function reach(element, use) {
 function coverOf(hit, element) {
   let cover = hit;
   for (let at = hit; at instanceof Element && !holds(at, element); at = parentOf(at)) {
-    if (!TRANSPARENT.has(roleOf(at)) || at.id) cover = at;
+    if (!TRANSPARENT.has(roleOf(at)) || at[its.id]) cover = at;
     if (INTERACTIVE.has(roleOf(at)) || roleOf(at) === 'dialog') return at;
   }
   return cover;
@@ -188,10 +191,10 @@ function coverOf(hit, element) {
 
 /** Brings a point inside of a frame element into view, and returns where it is then; `point` is where it is now. */
 function passThrough(frame, point) {
-  const before = frame.getBoundingClientRect();
+  const before = frame[its.getBoundingClientRect]();
   const offset = { x: point.x - before.left, y: point.y - before.top };
   const now = () => {
-    const rect = frame.getBoundingClientRect();
+    const rect = frame[its.getBoundingClientRect]();
     return { x: rect.left + offset.x, y: rect.top + offset.y };
   };
   const facts = { what: describe(frame), width: innerWidth, height: innerHeight };
@@ -206,4 +209,23 @@ function passThrough(frame, point) {
   }
   if (over === null) return { ...facts, fault: 'outside' };
   return { ...facts, fault: 'covered', by: describe(coverOf(over, frame)) };
+}
+
+/** The nearest of these is what a click at a place is meant for. */
+const ACTORS = 'a, button, input, select, textarea, label, summary, [role]';
+
+/** Returns what is at a place of the window in words, as `<button> "Save"`; `null` outside of it. */
+function whatIsAt(point) {
+  const size = { width: innerWidth, height: innerHeight };
+  const hit = hitAt(point);
+  if (!hit) return { what: null, ...size };
+  const actor = hit[its.closest](ACTORS) ?? hit;
+  const text = collapse(actor[its.getAttribute]('aria-label') || actor[its.innerText] || actor[its.getAttribute]('placeholder') || '');
+  return { what: `<${actor[its.localName].replace(UNSHOWN, '')}>` + (text ? ` ${quote(text, 60)}` : ''), ...size };
+}
+
+/** Returns whether a click at a point still is one on an element, or on the label that stands for it. */
+function isAt(element, point) {
+  const hit = hitAt(point);
+  return reaches(hit, element) || reaches(hit, standIn(element));
 }

@@ -7,23 +7,27 @@ function nameOf(element, role) {
   return collapse(givenName(element) ?? nativeName(element, role) ?? '');
 }
 
+/** Whether labels are being read to which an `aria-labelledby` points. */
+const naming = { byLabels: false };
+
 /** The name that ARIA gives, whatever the element is. */
 function givenName(element) {
-  const ids = element.getAttribute('aria-labelledby');
-  if (ids !== null) {
+  const ids = element[its.getAttribute]('aria-labelledby');
+  if (ids !== null && !naming.byLabels) {
     const labels = referenced(element, ids);
-    if (labels.length) {
-      const text = labels.map(label => collapse(labelText(label, element))).filter(Boolean).join(' ');
-      if (text) return text;
-    }
+    // What a label is labelled by itself is not followed: they may name each other in a circle.
+    naming.byLabels = true;
+    const text = labels.map(label => collapse(labelText(label, element))).filter(Boolean).join(' ');
+    naming.byLabels = false;
+    if (text) return text;
   }
-  const label = element.getAttribute('aria-label');
+  const label = element[its.getAttribute]('aria-label');
   return hasText(label) ? label : null;
 }
 
 /** Returns the text of what `aria-labelledby` points to: all of it, also where it is hidden itself. */
 function labelText(label, asker) {
-  const own = label.getAttribute('aria-label');
+  const own = label[its.getAttribute]('aria-label');
   if (hasText(own)) return own;
   const hidden = drawn(label) !== VISIBLE || isWithheld(label);
   if (label !== asker) {
@@ -32,7 +36,7 @@ function labelText(label, asker) {
   }
   const native = attributeName(label, tagOf(label));
   if (native !== null) return native;
-  return contentText(label, { hidden, deep: 0 }) || label.getAttribute('title') || '';
+  return contentText(label, { hidden, deep: 0 }) || label[its.getAttribute]('title') || '';
 }
 
 function nativeName(element, role) {
@@ -54,26 +58,26 @@ function nativeName(element, role) {
     const text = collapse(contentText(element, { deep: 0, own: role === 'treeitem' || role === 'menuitem' }));
     if (text) return text;
   }
-  const title = element.getAttribute('title');
+  const title = element[its.getAttribute]('title');
   if (hasText(title)) return title;
-  if (tag === 'input' && (element.type === 'submit' || element.type === 'image')) return element.hasAttribute('value') ? '' : 'Submit';
-  if (tag === 'input' && element.type === 'reset') return element.hasAttribute('value') ? '' : 'Reset';
+  if (tag === 'input' && (element.type === 'submit' || element.type === 'image')) return element[its.hasAttribute]('value') ? '' : 'Submit';
+  if (tag === 'input' && element.type === 'reset') return element[its.hasAttribute]('value') ? '' : 'Reset';
   if (tag === 'summary') return 'Details';
-  const placeholder = element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder');
+  const placeholder = element[its.getAttribute]('placeholder') ?? element[its.getAttribute]('aria-placeholder');
   return hasText(placeholder) && (tag === 'input' || tag === 'textarea' || role === 'textbox' || role === 'searchbox') ? placeholder : null;
 }
 
 /** The name that an attribute of the element's own gives. */
 function attributeName(element, tag) {
   switch (tag) {
-    case 'img': case 'area': return hasText(element.getAttribute('alt')) ? element.getAttribute('alt') : null;
+    case 'img': case 'area': return hasText(element[its.getAttribute]('alt')) ? element[its.getAttribute]('alt') : null;
     case 'input':
-      if (element.type === 'image') return hasText(element.getAttribute('alt')) ? element.getAttribute('alt') : null;
+      if (element.type === 'image') return hasText(element[its.getAttribute]('alt')) ? element[its.getAttribute]('alt') : null;
       return ['submit', 'reset', 'button'].includes(element.type) && hasText(element.value) ? element.value : null;
-    case 'option': case 'optgroup': return hasText(element.getAttribute('label')) ? element.getAttribute('label') : null;
+    case 'option': case 'optgroup': return hasText(element[its.getAttribute]('label')) ? element[its.getAttribute]('label') : null;
     case 'svg:svg': case 'svg:a': case 'svg:g': case 'svg:rect': case 'svg:path': case 'svg:circle': {
-      const title = element.querySelector(':scope > title');
-      return title ? title.textContent : null;
+      const title = element[its.querySelector](':scope > title');
+      return title ? title[its.textContent] : null;
     }
     default: return null;
   }
@@ -82,7 +86,7 @@ function attributeName(element, tag) {
 /** The child that names its parent. */
 function namingPart(element, tag) {
   switch (tag) {
-    case 'fieldset': return element.querySelector(':scope > legend');
+    case 'fieldset': return element[its.querySelector](':scope > legend');
     case 'table': return element.caption;
     default: return null;
   }
@@ -90,7 +94,7 @@ function namingPart(element, tag) {
 
 /** Returns what a control inside of a label adds to it: the value, not the name. */
 function embeddedValue(element) {
-  switch (element.localName) {
+  switch (element[its.localName]) {
     case 'input':
       if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'hidden', 'file', 'color'].includes(element.type)) return null;
       return element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
@@ -98,13 +102,13 @@ function embeddedValue(element) {
     case 'select': return [...element.selectedOptions].map(option => option.label).join(' ');
     case 'progress': case 'meter': return String(element.value);
   }
-  switch (element.getAttribute('role')) {
+  switch (element[its.getAttribute]('role')) {
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter':
-      return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
-    case 'textbox': case 'searchbox': return element.textContent;
+      return element[its.getAttribute]('aria-valuetext') ?? element[its.getAttribute]('aria-valuenow') ?? '';
+    case 'textbox': case 'searchbox': return element[its.textContent];
     case 'combobox': case 'listbox': {
-      const chosen = element.querySelector('[role=option][aria-selected=true]');
-      return chosen ? chosen.textContent : element.textContent;
+      const chosen = element[its.querySelector]('[role=option][aria-selected=true]');
+      return chosen ? chosen[its.textContent] : element[its.textContent];
     }
   }
   return null;
@@ -120,13 +124,13 @@ function contentText(element, how) {
   let text = pseudoText(element, '::before');
   let transform;
   for (const node of childrenOf(element)) {
-    if (node.nodeType === Node.TEXT_NODE) {
+    if (node[its.nodeType] === Node.TEXT_NODE) {
       if (how.unseen) continue;
       const data = node.data;
       if (!how.hidden && BLANK.test(data)) { text += data; continue; }
       transform ??= getComputedStyle(element).textTransform;
       text += transform === 'none' ? data : transformed(data, transform);
-    } else if (node.nodeType === Node.ELEMENT_NODE) text += childText(node, how);
+    } else if (node[its.nodeType] === Node.ELEMENT_NODE) text += childText(node, how);
     if (text.length > MOST_TEXT) return text;
   }
   return text + pseudoText(element, '::after');
@@ -139,7 +143,7 @@ const BLANK = /^[ \t\n\r\f]*$/;
 const MOST_TEXT = 2000;
 
 function childText(element, how) {
-  const name = element.localName;
+  const name = element[its.localName];
   if (name === 'br') return '\n';
   if (NO_TEXT.has(name)) return '';
   if (element === how.for) return ' ';
@@ -152,13 +156,13 @@ function childText(element, how) {
   }
   const role = roleOf(element);
   if (how.own && (role === 'group' || role === 'menu' || role === 'tree' || role === 'treeitem' || role === 'list')) return ' ';
-  if (INTERACTIVE.has(role) || element.tabIndex >= 0) told.interactive = true;
+  if (INTERACTIVE.has(role) || element[its.tabIndex] >= 0) told.interactive = true;
   let text;
   if (unseen) text = contentText(element, { ...how, deep: how.deep + 1, unseen });
   else text = givenName(element) ?? embeddedValue(element) ?? attributeName(element, tagOf(element));
   if (text === null) {
     text = name === 'select' ? '' : contentText(element, { ...how, deep: how.deep + 1, unseen });
-    if (BLANK.test(text)) text = element.getAttribute('title') || text;
+    if (BLANK.test(text)) text = element[its.getAttribute]('title') || text;
   }
   return isInline(element) ? text : ' ' + text + ' ';
 }
@@ -194,9 +198,9 @@ const MOST_RULES = 5000;
  */
 function mayHavePseudoText(element) {
   // Who looks into a shadow tree would have to look through its own sheets.
-  if (element.getRootNode() !== document) return true;
+  if (element[its.getRootNode]() !== document) return true;
   const left = { rules: MOST_RULES };
-  page.pseudo ??= [...document.styleSheets, ...document.adoptedStyleSheets].some(sheet => {
+  page.pseudo ??= [...document[its.styleSheets], ...document[its.adoptedStyleSheets]].some(sheet => {
     try {
       return rulesHavePseudo(sheet.cssRules, left);
     } catch {

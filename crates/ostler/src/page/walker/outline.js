@@ -6,7 +6,8 @@
 //    - link "Terms" [e2] → /terms
 //   "A paragraph of the page's own text."
 //
-// All that comes from the page stands in quotes, so that no page can write a line that looks like ours.
+// All that comes from the page stands in quotes, or is an address at the end of a line, which has no blanks in it: so no
+// page can write a line, or a ref, that looks like ours.
 
 const MODAL = 'A modal dialog is open: the rest of this page cannot be used before it is closed.';
 const MOST_NAME = 200;
@@ -59,10 +60,10 @@ class Outline {
     } else if (start) {
       this.path = new Set();
       this.start = start;
-      for (let at = start.node; at && at !== root; at = parentOf(at)) this.path.add(at);
+      for (let at = start.node; at && at !== root; at = tellerOf(at)) this.path.add(at);
     }
     const depth = this.how.indent;
-    if (root === document.body || root === document.documentElement) this.children(root, depth, VISIBLE);
+    if (root === document[its.body] || root === document[its.documentElement]) this.children(root, depth, VISIBLE);
     else this.element(root, depth);
     this.flush(depth);
   }
@@ -81,11 +82,11 @@ class Outline {
   children(parent, depth, state) {
     for (const node of childrenOf(parent)) {
       if (this.stop) return;
-      if (node.nodeType === Node.TEXT_NODE) {
+      if (node[its.nodeType] === Node.TEXT_NODE) {
         if (state === VISIBLE && !this.muted && !this.isBefore(node)) this.text(node);
-      } else if (node.nodeType === Node.ELEMENT_NODE) {
+      } else if (node[its.nodeType] === Node.ELEMENT_NODE) {
         if (this.path && this.isBefore(node)) continue;
-        this.element(node, depth, parent);
+        this.element(node, depth);
       }
     }
   }
@@ -100,12 +101,11 @@ class Outline {
     this.run += data;
   }
 
-  element(element, depth, parent) {
+  element(element, depth) {
     if (isWithheld(element)) return;
     const state = drawn(element);
     if (state === GONE) return this.goneElement(element, depth);
-    if (element.localName === 'br') { if (this.run) this.run += ' '; return; }
-    if (parent && isOwned(element) && !page.owners.includes(parent)) return;
+    if (element[its.localName] === 'br') { if (this.run) this.run += ' '; return; }
     const role = roleOf(element);
     if (state === UNSEEN) return this.children(element, depth, UNSEEN);
     if (TRANSPARENT.has(role)) return this.transparent(element, role, depth);
@@ -115,7 +115,7 @@ class Outline {
 
   /** A control that the page draws itself, by its label: the label is what one can act on. */
   goneElement(element, depth) {
-    if (element.localName !== 'input' || (element.type !== 'checkbox' && element.type !== 'radio' && element.type !== 'file')) return;
+    if (element[its.localName] !== 'input' || (element.type !== 'checkbox' && element.type !== 'radio' && element.type !== 'file')) return;
     const label = labelsOf(element).find(label => drawn(label) === VISIBLE);
     if (!label) return;
     this.flush(depth);
@@ -146,7 +146,7 @@ class Outline {
 
   /** Returns whether a user would take an element without a role for one to click at. */
   isClickable(element, style) {
-    if (element.hasAttribute('onclick') || (element.tabIndex >= 0 && element.hasAttribute('tabindex'))) return true;
+    if (element[its.hasAttribute]('onclick') || (element[its.tabIndex] >= 0 && element[its.hasAttribute]('tabindex'))) return true;
     if (style.cursor !== 'pointer') return false;
     const parent = parentOf(element);
     return !(parent instanceof Element) || getComputedStyle(parent).cursor !== 'pointer';
@@ -178,7 +178,7 @@ class Outline {
     const showsName = name && (acts || !byContent || !holdsOthers);
     if (role === 'img' && !name) return;
     let line = role;
-    if (role === 'heading') line += ' ' + (element.getAttribute('aria-level') ?? element.localName.match(/^h([1-6])$/)?.[1] ?? 2);
+    if (role === 'heading') line += ' ' + levelOf(element);
     if (showsName) line += ' ' + quote(name, MOST_NAME);
     if (acts || PARTS.has(role) || isFocusable(element)) line += ' ' + this.ref(element);
     const value = valueOf(element, role);
@@ -186,9 +186,9 @@ class Outline {
     line += statesOf(element, role, this.focused);
     const target = role === 'link' ? targetOf(element) : null;
     if (target) line += ' → ' + target;
-    if (element.localName === 'select') return this.select(element, line, depth);
+    if (element[its.localName] === 'select') return this.select(element, line, depth);
     this.line(element, depth, line);
-    if (this.stop || LEAVES.has(role) || element.localName === 'input' || element.localName === 'textarea' || role === 'textbox') return;
+    if (this.stop || LEAVES.has(role) || element[its.localName] === 'input' || element[its.localName] === 'textarea' || role === 'textbox') return;
     if (byContent && showsName && !holdsOthers && !NESTING.has(role)) {
       if (!this.path) return;
     }
@@ -215,7 +215,7 @@ class Outline {
     const options = [...element.options].filter(option => !option.hidden);
     const all = this.root === element;
     const shown = all ? options : options.slice(0, MOST_OPTIONS);
-    const texts = shown.map(option => quote(option.label, MOST_NAME) + (option.selected && element.multiple ? ' selected' : '') + (option.disabled || option.parentElement.disabled ? ' disabled' : ''));
+    const texts = shown.map(option => quote(option.label, MOST_NAME) + (option.selected && element.multiple ? ' selected' : '') + (option.disabled || option[its.parentElement].disabled ? ' disabled' : ''));
     const left = options.length - shown.length;
     if (left > 0) texts.push(`… ${left} more, see them with its ref`);
     this.line(element, depth, line);
@@ -234,7 +234,7 @@ class Outline {
     const cells = [];
     let headers = 0, count = 0;
     for (const cell of childrenOf(row)) {
-      if (cell.nodeType !== Node.ELEMENT_NODE || isWithheld(cell) || drawn(cell) !== VISIBLE) continue;
+      if (cell[its.nodeType] !== Node.ELEMENT_NODE || isWithheld(cell) || drawn(cell) !== VISIBLE) continue;
       const role = roleOf(cell);
       if (!CELLS.has(role)) return false;
       const text = this.inlined(cell, depth);
@@ -245,7 +245,7 @@ class Outline {
       cells.push(text + (isFocusable(cell) ? ' ' + this.ref(cell) : '') + states);
     }
     const kind = headers && headers === count ? 'columns' : 'row';
-    const ref = isFocusable(row) || row.hasAttribute('onclick') ? ' ' + this.ref(row) : '';
+    const ref = isFocusable(row) || row[its.hasAttribute]('onclick') ? ' ' + this.ref(row) : '';
     const line = `${kind}${ref}${statesOf(row, 'row', this.focused)}: ${cells.join(' | ')}`;
     if (line.length > 2 * MOST_INLINE) return false;
     this.line(row, depth, line);
@@ -277,7 +277,7 @@ class Outline {
   }
 
   frame(element, depth) {
-    const name = collapse(givenName(element) ?? element.title ?? '');
+    const name = collapse(givenName(element) ?? element[its.title] ?? '');
     if (this.inline) return void (this.stop = 'nested');
     const at = this.frames.indexOf(element);
     this.line(element, depth, `iframe${name ? ' ' + quote(name, MOST_NAME) : ''} ${this.ref(element)}`);
@@ -330,12 +330,19 @@ class Outline {
   }
 }
 
+/** Returns how deep a heading stands. */
+function levelOf(heading) {
+  const given = heading[its.getAttribute]('aria-level')?.trim();
+  if (/^[1-9][0-9]?$/.test(given)) return given;
+  return heading[its.localName].match(/^h([1-6])$/)?.[1] ?? '2';
+}
+
 /** Returns whether an element's text is told as the name of a control, a group or a table. */
 function isNameOfAnother(element, role) {
   switch (role) {
     case 'label': return Boolean(element.control) && drawn(element.control) !== UNSEEN && !isWithheld(element.control);
-    case 'legend': return element.parentElement?.localName === 'fieldset';
-    case 'caption': return element.parentElement?.localName === 'table';
+    case 'legend': return element[its.parentElement]?.[its.localName] === 'fieldset';
+    case 'caption': return element[its.parentElement]?.[its.localName] === 'table';
     default: return false;
   }
 }

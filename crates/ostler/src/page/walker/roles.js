@@ -46,12 +46,12 @@ const GLOBAL_ARIA = ['aria-label', 'aria-labelledby', 'aria-describedby', 'aria-
 /** Returns the role, in ARIA's words; `generic` for what has none. */
 function roleOf(element) {
   const tag = tagOf(element);
-  const given = element.getAttribute('role');
+  const given = element[its.getAttribute]('role');
   if (given !== null) {
     for (const token of given.toLowerCase().split(/\s+/)) {
       if (!ARIA_ROLES.has(token)) continue;
       if (token === 'none' || token === 'presentation') {
-        if (isFocusable(element) || GLOBAL_ARIA.some(name => element.hasAttribute(name))) break;
+        if (isFocusable(element) || GLOBAL_ARIA.some(name => element[its.hasAttribute](name))) break;
         return 'none';
       }
       if (token === 'option' && !isOptionOfList(element)) return 'generic';
@@ -64,12 +64,12 @@ function roleOf(element) {
 
 function ownRole(element, tag) {
   switch (tag) {
-    case 'a': return element.hasAttribute('href') ? 'link' : 'generic';
-    case 'svg:a': return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : 'generic';
-    case 'area': return element.hasAttribute('href') ? 'link' : 'generic';
+    case 'a': return element[its.hasAttribute]('href') ? 'link' : 'generic';
+    case 'svg:a': return element[its.hasAttribute]('href') || element[its.hasAttribute]('xlink:href') ? 'link' : 'generic';
+    case 'area': return element[its.hasAttribute]('href') ? 'link' : 'generic';
     case 'input': return inputRole(element);
-    case 'select': return element.size > 1 || (element.multiple && !element.hasAttribute('size')) ? 'listbox' : 'combobox';
-    case 'img': return element.getAttribute('alt') === '' && !hasGivenName(element) ? 'none' : 'img';
+    case 'select': return element.size > 1 || (element.multiple && !element[its.hasAttribute]('size')) ? 'listbox' : 'combobox';
+    case 'img': return element[its.getAttribute]('alt') === '' && !hasGivenName(element) ? 'none' : 'img';
     case 'svg:svg': return svgRole(element);
     case 'svg:image': return 'img';
     case 'summary': return isSummary(element) ? 'button' : 'generic';
@@ -99,31 +99,31 @@ function inputRole(input) {
 /** A list that is made presentational takes its items along. */
 function listItemRole(item) {
   const list = parentOf(item);
-  if (!(list instanceof Element) || !['ul', 'ol', 'menu'].includes(list.localName)) return 'generic';
-  const role = list.getAttribute('role');
+  if (!(list instanceof Element) || !['ul', 'ol', 'menu'].includes(list[its.localName])) return 'generic';
+  const role = list[its.getAttribute]('role');
   return role === null || role === 'list' ? 'listitem' : role === 'none' || role === 'presentation' ? 'none' : 'generic';
 }
 
 function svgRole(svg) {
-  if (hasGivenName(svg) || svg.querySelector(':scope > title, :scope > desc')) return 'img';
-  return svg.querySelector('a, text, foreignObject, [role]') ? 'generic' : 'img';
+  if (hasGivenName(svg) || svg[its.querySelector](':scope > title, :scope > desc')) return 'img';
+  return svg[its.querySelector]('a, text, foreignObject, [role]') ? 'generic' : 'img';
 }
 
 function isSummary(summary) {
-  const parent = summary.parentElement;
-  return parent?.localName === 'details' && parent.querySelector(':scope > summary') === summary;
+  const parent = summary[its.parentElement];
+  return parent?.[its.localName] === 'details' && parent[its.querySelector](':scope > summary') === summary;
 }
 
 function isRowHeader(cell) {
   if (cell.scope) return false;
-  const row = cell.parentElement;
-  return row !== null && [...row.children].some(other => other.localName === 'td') && cell === row.firstElementChild
-    && row.parentElement?.localName !== 'thead' && row.previousElementSibling !== null;
+  const row = cell[its.parentElement];
+  return row !== null && [...row[its.children]].some(other => other[its.localName] === 'td') && cell === row[its.firstElementChild]
+    && row[its.parentElement]?.[its.localName] !== 'thead' && row[its.previousElementSibling] !== null;
 }
 
 function tableRole(part, role) {
-  const table = part.closest('table');
-  const given = table?.getAttribute('role');
+  const table = part[its.closest]('table');
+  const given = table?.[its.getAttribute]('role');
   if (given === 'grid' || given === 'treegrid') return role === 'cell' ? 'gridcell' : role;
   if (table && given !== 'table') return given || !isDataTable(table) ? 'none' : role;
   return role;
@@ -137,28 +137,28 @@ function isDataTable(table) {
   if (known === undefined) {
     known = hasGivenName(table) || table.summary !== '' || table.caption !== null || table.tHead !== null
       || table.tFoot !== null || table.rows.length >= 20
-      || table.querySelector('th, [scope], [headers], [abbr], colgroup') !== null;
+      || table[its.querySelector]('th, [scope], [headers], [abbr], colgroup') !== null;
     dataTables.set(table, known);
   }
   return known;
 }
 
 function isOfPage(element) {
-  return element.parentElement?.closest('article, aside, main, nav, section, [role=article], [role=complementary], [role=main], [role=navigation], [role=region]') == null;
+  return element[its.parentElement]?.[its.closest]('article, aside, main, nav, section, [role=article], [role=complementary], [role=main], [role=navigation], [role=region]') == null;
 }
 
 /** An option means something only inside of a list of options; groups may stand between. */
 function isOptionOfList(element) {
   for (let at = parentOf(element); at instanceof Element; at = parentOf(at)) {
-    const role = at.getAttribute('role') ?? 'generic';
-    if (role === 'listbox' || role === 'combobox' || at.localName === 'select') return true;
+    const role = at[its.getAttribute]('role') ?? 'generic';
+    if (role === 'listbox' || role === 'combobox' || at[its.localName] === 'select') return true;
     if (role !== 'generic' && role !== 'group' && role !== 'none' && role !== 'presentation') return false;
   }
   return false;
 }
 
 function hasGivenName(element) {
-  return hasText(element.getAttribute('aria-label')) || element.hasAttribute('aria-labelledby') || hasText(element.getAttribute('title'));
+  return hasText(element[its.getAttribute]('aria-label')) || element[its.hasAttribute]('aria-labelledby') || hasText(element[its.getAttribute]('title'));
 }
 
 function hasText(value) {
@@ -166,5 +166,5 @@ function hasText(value) {
 }
 
 function isFocusable(element) {
-  return element.tabIndex >= 0 || element.hasAttribute('tabindex');
+  return element[its.tabIndex] >= 0 || element[its.hasAttribute]('tabindex');
 }

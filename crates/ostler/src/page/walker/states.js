@@ -2,28 +2,28 @@
 
 /** Returns the states that differ from what one would assume, as words. */
 function statesOf(element, role, focused) {
-  if (!element.hasAttributes() && !INTERACTIVE.has(role)) return '';
+  if (!element[its.hasAttributes]() && !INTERACTIVE.has(role)) return '';
   const words = [];
-  const native = element.localName === 'input';
+  const native = element[its.localName] === 'input';
   const checked = native && element.indeterminate ? 'mixed'
-    : native && (element.type === 'checkbox' || element.type === 'radio') ? String(element.checked) : element.getAttribute('aria-checked');
+    : native && (element.type === 'checkbox' || element.type === 'radio') ? String(element.checked) : element[its.getAttribute]('aria-checked');
   if (CHECKABLE.has(role)) {
     if (checked === 'true') words.push('checked');
     else if (checked === 'mixed') words.push('half checked');
   }
-  const pressed = element.getAttribute('aria-pressed');
+  const pressed = element[its.getAttribute]('aria-pressed');
   if (pressed === 'true') words.push('pressed');
   else if (pressed === 'mixed') words.push('half pressed');
-  if (element.localName === 'option' ? element.selected : element.getAttribute('aria-selected') === 'true') words.push('selected');
-  const expanded = element.localName === 'summary' && role === 'button' ? String(element.parentElement.open) : element.getAttribute('aria-expanded');
+  if (element[its.localName] === 'option' ? element.selected : element[its.getAttribute]('aria-selected') === 'true') words.push('selected');
+  const expanded = element[its.localName] === 'summary' && role === 'button' ? String(element[its.parentElement].open) : element[its.getAttribute]('aria-expanded');
   if (expanded === 'true') words.push('expanded');
   else if (expanded === 'false') words.push('collapsed');
   if (isDisabled(element)) words.push('disabled');
   if (isReadOnly(element)) words.push('readonly');
-  if (element.required === true || element.getAttribute('aria-required') === 'true') words.push('required');
-  const invalid = element.getAttribute('aria-invalid');
+  if (element.required === true || element[its.getAttribute]('aria-required') === 'true') words.push('required');
+  const invalid = element[its.getAttribute]('aria-invalid');
   if (invalid !== null && invalid !== 'false' && invalid !== '') words.push('invalid');
-  const current = element.getAttribute('aria-current');
+  const current = element[its.getAttribute]('aria-current');
   if (current !== null && current !== 'false' && current !== '') words.push('current');
   if (element === focused) words.push('focused');
   return words.length ? ' ' + words.join(' ') : '';
@@ -33,35 +33,35 @@ const CHECKABLE = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'm
 
 /** Returns whether an element takes no input: of itself, by its fieldset, or by what ARIA says around it. */
 function isDisabled(element) {
-  return element.matches(':disabled') || element.closest('[aria-disabled=true]') !== null;
+  return element[its.matches](':disabled') || element[its.closest]('[aria-disabled=true]') !== null;
 }
 
 function isReadOnly(element) {
-  if (element.getAttribute('aria-readonly') === 'true') return true;
-  return element.readOnly === true && (element.localName === 'textarea' || TEXT_INPUTS.has(element.type));
+  if (element[its.getAttribute]('aria-readonly') === 'true') return true;
+  return element.readOnly === true && (element[its.localName] === 'textarea' || TEXT_INPUTS.has(element.type));
 }
 
 const TEXT_INPUTS = new Set(['text', 'search', 'url', 'tel', 'email', 'password', 'number', 'date', 'datetime-local', 'month', 'time', 'week']);
 
 /** Returns whether an element without a role is a place to write in. */
 function isEditingHost(element) {
-  const value = element.getAttribute('contenteditable');
+  const value = element[its.getAttribute]('contenteditable');
   return value !== null && value !== 'false';
 }
 
 /** Returns the value of a control as a user sees it; `null` where there is none. */
 function valueOf(element, role) {
-  switch (element.localName) {
+  switch (element[its.localName]) {
     case 'input': return inputValue(element);
     case 'textarea': return element.value || null;
     case 'select': return role === 'combobox' ? [...element.selectedOptions].map(option => collapse(option.label)).join(', ') : null;
-    case 'progress': return element.hasAttribute('value') ? element.value + ' of ' + element.max : null;
+    case 'progress': return element[its.hasAttribute]('value') ? element.value + ' of ' + element.max : null;
     case 'meter': return String(element.value);
   }
   switch (role) {
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter':
-      return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow');
-    case 'textbox': case 'searchbox': case 'combobox': return element.innerText ?? null;
+      return element[its.getAttribute]('aria-valuetext') ?? element[its.getAttribute]('aria-valuenow');
+    case 'textbox': case 'searchbox': case 'combobox': return element[its.innerText] ?? null;
   }
   return null;
 }
@@ -79,21 +79,26 @@ const MOST_TARGET = 150;
 
 /** Returns where a link leads, without what the page's own address says already. */
 function targetOf(element) {
-  const given = element.getAttribute('href') ?? element.getAttribute('xlink:href');
+  const given = element[its.getAttribute]('href') ?? element[its.getAttribute]('xlink:href');
   if (given === null || /^\s*javascript:/i.test(given)) return null;
-  if (given.startsWith('#')) return cut(given, MOST_TARGET).replace(BLANKS, '%20');
+  if (given.startsWith('#')) return address(given);
   let url;
   try {
-    url = new URL(given, document.baseURI);
+    url = new URL(given, document[its.baseURI]);
   } catch {
-    return cut(collapse(given), MOST_TARGET).replace(BLANKS, '%20');
+    return address(collapse(given));
   }
   const here = url.origin !== 'null' && url.origin === location.origin;
-  return cut(here ? url.pathname + url.search + url.hash : url.href, MOST_TARGET);
+  return address(here ? url.pathname + url.search + url.hash : url.href);
+}
+
+/** Returns an address as one word without anything that does not show; not every one comes from the browser so. */
+function address(text) {
+  return cut(text.replace(UNSHOWN, encodeURIComponent).replace(/\s/g, encodeURIComponent), MOST_TARGET);
 }
 
 /** Characters that show nothing, or that turn the direction of what follows: a page's text must not dress up as ours. */
-const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff]/g;
+const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff]/g;
 
 /** Returns a page's own text in quotes, on one line. */
 function quote(text, most) {

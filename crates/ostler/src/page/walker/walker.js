@@ -3,11 +3,11 @@
 
 const elements = new Elements();
 
-const wholePage = () => document.body ?? document.documentElement;
+const wholePage = () => document[its.body] ?? document[its.documentElement];
 
 /** Returns the part of a page that can be used: all of it, or the modal dialog that is open on it. */
 function usablePart() {
-  return [...document.querySelectorAll('dialog:modal')].at(-1) ?? wholePage();
+  return [...document[its.querySelectorAll]('dialog:modal')].at(-1) ?? wholePage();
 }
 
 /**
@@ -19,7 +19,7 @@ function scope(number, frame) {
   if (number === null) return { root: usablePart(), start: behind };
   const entry = elements.entry(number);
   const node = entry?.node.deref();
-  if (!node?.isConnected) return null;
+  if (!node?.[its.isConnected]) return null;
   if (!entry.root) return { root: node, start: behind };
   const root = entry.root.deref() ?? wholePage();
   return { root, start: behind ?? { node, behind: entry.behind, told: true } };
@@ -29,8 +29,8 @@ return {
   /** Returns the lines from one place to the next stop: the end, a frame, or the end of the room. */
   outline(how, ...frames) {
     lookAround();
-    elements.lend(how.first, how.count);
-    const about = { title: document.title.toWellFormed(), url: location.href };
+    elements.lend(how);
+    const about = { title: document[its.title].toWellFormed(), url: location.href };
     const part = scope(how.root, how.after === null ? null : frames[how.after]);
     if (!part) return { page: about, removed: true };
     const alone = how.root !== null && part.start === null;
@@ -53,7 +53,7 @@ return {
   /** Returns a number for what comes behind a frame element, in the part of the page that was shown. */
   behind(how, frame) {
     lookAround();
-    elements.lend(how.first, how.count);
+    elements.lend(how);
     const part = scope(how.root, frame);
     return { rest: elements.rest(frame, part?.root ?? wholePage(), true), next: elements.next };
   },
@@ -76,6 +76,19 @@ return {
   passThrough(frame, point) {
     lookAround();
     return passThrough(frame, point);
+  },
+
+  /** Returns whether a click at a point of this document's window still reaches an element. */
+  isAt(number, point) {
+    lookAround();
+    const element = elements.of(number);
+    return Boolean(element?.[its.isConnected]) && isAt(element, point);
+  },
+
+  /** Returns what is at a point of this document's window, and the window's size. */
+  whatIsAt(point) {
+    lookAround();
+    return whatIsAt(point);
   },
 
   /** Returns an element's role and name. */

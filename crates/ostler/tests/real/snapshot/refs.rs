@@ -154,6 +154,34 @@ fn what_is_in_the_way_of_a_ref_is_said_with_what_to_do() {
 }
 
 #[test]
+fn a_cover_with_a_field_named_id_or_half_a_character_in_its_name_is_told() {
+    let cover = "style='position:absolute;inset:0;margin:0;background:white'";
+    let mut world = World::with(&[(
+        "/",
+        &format!(
+            "<div style='position:relative;width:200px'><button style='width:200px'>First</button>\
+             <form id=ask {cover}><input name=id type=hidden><input name=parentNode type=hidden>Please wait</form></div>\
+             <div style='position:relative;width:200px'><button style='width:200px'>Second</button>\
+             <div role=dialog id=half {cover}>Half</div></div><button onclick='document.title = 1' id=third>Third</button>\
+             <script>half.ariaLabel = 'a\\ud83d'; third.textContent = 'Third \\ud83d'</script>"
+        ),
+    )]);
+    world.go("/");
+    for (button, says) in [
+        ("button \"First\"", "is covered by <form id=\"ask\"> \"Please wait\""),
+        ("button \"Second\"", "is covered by dialog \"a"),
+    ] {
+        let reference = world.ref_of(button);
+        let refused = world.refused(&reference);
+        assert_eq!(refused["error_code"], "not_actionable", "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains(says), "{refused}");
+    }
+    let third = world.ref_of("button \"Third");
+    world.tool("browser_click", json!({"ref": third}));
+    assert_eq!(world.line.js("document.title"), "1");
+}
+
+#[test]
 fn what_covers_a_frame_is_named() {
     let mut world = World::with(&[
         (
