@@ -13,7 +13,6 @@ use super::outcome::Outcome;
 use super::place::{self, Place};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::page::Use;
 
 /// The most clicks of one multiple click that pages know.
 const MAX_CLICKS: u32 = 3;
@@ -42,7 +41,7 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Data {
     #[serde(flatten)]
-    at: Point,
+    at: Option<Point>,
     #[serde(flatten)]
     aftermath: Aftermath,
 }
@@ -59,19 +58,27 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         bad("ref", "is missing: name an element by its ref from browser_snapshot, or a place by x and y")
     })?;
     let tab = context.tab().await?;
-    let found = place::find(&tab, &place, Use::Click).await?;
     let action = Action::begin(&tab).await?;
     let modifiers = Modifier::bits(&args.modifiers.unwrap_or_default());
-    let done = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers).await;
+    let (found, done) = match place::move_to(&tab, &place, modifiers).await {
+        Ok(found) => {
+            let done = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers).await;
+            (Some(found), done)
+        }
+        Err(error) => (None, Err(error)),
+    };
     let mut aftermath = action.end(done).await?;
     if let Some(files) = &args.files {
         let chooser = aftermath.file_chooser.as_mut();
         let chooser = chooser.ok_or_else(|| bad("files", "the click opened no file chooser, so they went nowhere"))?;
         chooser.answer(&tab, files).await?;
     }
-    let mut text = format!("Clicked {}.", found.what);
+    let mut text = match &found {
+        Some(found) => format!("Clicked {}.", found.what),
+        None => "Nothing was clicked: this came first.".to_owned(),
+    };
     for sentence in aftermath.sentences() {
         text = format!("{text}\n{sentence}");
     }
-    Ok(Outcome::new(text, &Data { at: found.at, aftermath }))
+    Ok(Outcome::new(text, &Data { at: found.map(|found| found.at), aftermath }))
 }

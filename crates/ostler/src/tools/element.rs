@@ -52,12 +52,15 @@ pub(super) async fn focused<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Option<Ele
     struct Object {
         object_id: Option<String>,
     }
+    // What is in a form or a document may be named like a property of it; prototypes know better.
     const FOCUSED: &str = "(() => {
-      let at = document.activeElement;
+      const own = (node, name) => node && Reflect.get(Object.getPrototypeOf(node), name, node);
+      const isWhole = node => node === own(document, 'body') || node === own(document, 'documentElement');
+      let at = own(document, 'activeElement');
       for (;;) {
         let inner = null;
-        try { inner = at?.shadowRoot?.activeElement ?? at?.contentDocument?.activeElement; } catch {}
-        if (!inner) return at === document.body || at === document.documentElement ? null : at;
+        try { inner = own(own(at, 'shadowRoot') ?? own(at, 'contentDocument'), 'activeElement'); } catch {}
+        if (!inner) return isWhole(at) ? null : at;
         at = inner;
       }
     })()";

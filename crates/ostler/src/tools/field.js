@@ -1,17 +1,22 @@
 // Called on the element that a text is to go into: finds the field in it, and does one thing with it.
 function (act, text) {
+  // A form lets its fields' names stand in the place of its own properties; its prototypes know better.
+  const own = (node, name) => {
+    const value = Reflect.get(Object.getPrototypeOf(node), name, node);
+    return typeof value === 'function' ? value.bind(node) : value;
+  };
   // A frame of the same process has types of its own.
-  const { Element, Event, HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement } = (this.ownerDocument ?? document).defaultView;
+  const { Element, Event, HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement } = own(own(this, 'ownerDocument') ?? document, 'defaultView');
   const setter = type => Object.getOwnPropertyDescriptor(type.prototype, 'value').set;
   const fieldOf = element => {
-    if (element.matches('input, textarea, select') || element.isContentEditable) return element;
-    if (element.control) return element.control;
-    const inside = element.querySelectorAll('input:not([type=hidden]), textarea, select, [contenteditable]');
+    if (own(element, 'matches')('input, textarea, select') || own(element, 'isContentEditable')) return element;
+    if (own(element, 'control')) return own(element, 'control');
+    const inside = own(element, 'querySelectorAll')('input:not([type=hidden]), textarea, select, [contenteditable]');
     return inside.length === 1 ? inside[0] : element;
   };
   const kindOf = field => {
-    if (field.isContentEditable) return 'editable';
-    if (field.matches('button, a[href], [role=button], [role=link]')) return 'button';
+    if (own(field, 'isContentEditable')) return 'editable';
+    if (own(field, 'matches')('button, a[href], [role=button], [role=link]')) return 'button';
     if (field instanceof HTMLTextAreaElement) return 'text';
     if (field instanceof HTMLSelectElement) return 'select';
     if (!(field instanceof HTMLInputElement)) return 'none';
@@ -24,42 +29,54 @@ function (act, text) {
   const tell = field => field.dispatchEvent(new Event('input', { bubbles: true, composed: true })) &&
     field.dispatchEvent(new Event('change', { bubbles: true }));
   const labels = select => [...select.options].filter(option => !option.disabled).map(option => option.label.trim());
-  const held = field => (field.isContentEditable ? field.innerText : field.value ?? '').toWellFormed();
+  const held = field => String(own(field, kind === 'editable' ? 'innerText' : 'value') ?? '').toWellFormed();
+  // Keys go to the element with the focus: it is the field, or the part of the page that is edited as a whole.
+  const focus = () => {
+    let host = field;
+    const outer = () => own(host, 'parentElement');
+    while (kind === 'editable' && outer() && own(outer(), 'isContentEditable')) host = outer();
+    own(host, 'focus')();
+    const root = own(host, 'getRootNode')();
+    // Of a document that is edited as a whole no element has the focus.
+    return own(root, 'activeElement') === host || own(root, 'designMode') === 'on';
+  };
 
-  const element = this instanceof Element ? this : this.parentElement;
+  const element = this instanceof Element ? this : own(this, 'parentElement');
   const field = fieldOf(element);
   const kind = kindOf(field);
   const acts = {
     inspect: () => ({
       kind,
-      type: field.type ?? '',
-      secret: field.type === 'password',
-      locked: field.matches(':disabled') || field.getAttribute('aria-disabled') === 'true' ? 'disabled'
-        : field.readOnly ? 'read-only' : '',
+      type: own(field, 'type') ?? '',
+      secret: own(field, 'type') === 'password',
+      locked: own(field, 'matches')(':disabled') || own(field, 'getAttribute')('aria-disabled') === 'true' ? 'disabled'
+        : own(field, 'readOnly') ? 'read-only' : '',
       value: held(field),
-      tag: field.localName,
+      tag: own(field, 'localName'),
     }),
     // The whole content is selected, so that the next key replaces it; or the caret goes behind it.
     select: () => {
-      field.focus();
+      if (!focus()) return { focused: false, placed: false };
       if (kind === 'text') field.select();
-      return true;
+      return { focused: true, placed: kind === 'text' };
     },
     append: () => {
-      field.focus();
+      if (!focus()) return { focused: false, placed: false };
+      // A frame of another process has the focus itself, and its caret where that is.
+      if (kind === 'none') return { focused: true, placed: true };
       if (kind === 'editable') {
         const selection = field.ownerDocument.getSelection();
         selection.selectAllChildren(field);
         selection.collapseToEnd();
-        return true;
+        return { focused: true, placed: true };
       }
       try {
         field.setSelectionRange(field.value.length, field.value.length);
-        return true;
+        return { focused: true, placed: true };
       } catch {
         // Numbers and e-mail addresses have no caret that a script can place.
         field.select();
-        return false;
+        return { focused: true, placed: false };
       }
     },
     set: () => {

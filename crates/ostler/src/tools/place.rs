@@ -1,20 +1,13 @@
 //! Where a tool acts: at an element that the agent names by its ref, or at a place in the viewport.
 
-use std::time::Duration;
-
 use ostler_core::CallError;
-use ostler_core::cdp::text::LossyText;
-use serde::Deserialize;
 
 use super::context::Tab;
 use super::element::Element;
-use super::input::mouse::Point;
+use super::input::mouse::{self, Point};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::page::{Reached, Ref, Use};
-
-/// How long the page may take to say what is there.
-const ASK: Duration = Duration::from_secs(10);
+use crate::page::{Reached, Ref, There, Use};
 
 /// What the agent named.
 #[derive(Debug, PartialEq)]
@@ -47,6 +40,39 @@ impl Place {
     }
 }
 
+/// How often an element is looked for that moves while the mouse comes to it.
+const MAX_MOVES: usize = 3;
+
+/// Brings the mouse to the place, and finds out what is there once it is: what a page shows or moves because of the
+/// mouse is there by then.
+pub(super) async fn move_to<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, modifiers: u8) -> Result<Found, CallError> {
+    let reference = match place {
+        Place::Ref(reference) => Ref::parse(reference)?,
+        Place::At(point) => {
+            // Nothing is moved outside of the viewport.
+            at(tab, *point).await?;
+            mouse::move_to(tab, *point, modifiers).await?;
+            return at(tab, *point).await;
+        }
+    };
+    let page = tab.page()?;
+    let mut what = String::new();
+    for _ in 0..MAX_MOVES {
+        let reached = page.reach(reference, Use::Click).await?;
+        let at = Point { x: reached.x, y: reached.y };
+        mouse::move_to(tab, at, modifiers).await?;
+        if page.is_still_there(reference, &reached).await? {
+            return Ok(Found { at, what: reached.what });
+        }
+        what = reached.what;
+    }
+    Err(CallError::NotActionable {
+        what: format!("{reference} ({what})"),
+        why: "moves away from the mouse, or something comes over it".to_owned(),
+        next: "wait until the page stands still, or take a new browser_snapshot".to_owned(),
+    })
+}
+
 /// Finds out what is at the place, and refuses one where a click would reach nothing, or an element that `for_use`
 /// cannot be done with.
 pub(super) async fn find<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, for_use: Use) -> Result<Found, CallError> {
@@ -71,23 +97,12 @@ async fn reach<T: TaskLayer>(tab: &Tab<'_, T>, reference: &str, for_use: Use) ->
     tab.page()?.reach(reference, for_use).await
 }
 
-#[derive(Deserialize)]
-struct There {
-    /// What is at the point, in a few words; none outside of the viewport.
-    what: Option<LossyText>,
-    width: f64,
-    height: f64,
-}
-
 async fn at<T: TaskLayer>(tab: &Tab<'_, T>, point: Point) -> Result<Found, CallError> {
     let Point { x, y } = point;
-    let there: There = tab.evaluate(&format!("({WHAT_IS_AT})({x}, {y})"), ASK).await?;
-    let Some(what) = there.what else {
-        let (width, height) = (there.width, there.height);
+    let There { what, width, height } = tab.page()?.what_is_at(x, y).await?;
+    let Some(what) = what else {
         let why = format!("({x}, {y}) is outside of the viewport, which is {width} x {height}; scroll there first");
         return Err(bad("x", why));
     };
     Ok(Found { at: point, what: format!("{} at ({x}, {y})", what.0) })
 }
-
-const WHAT_IS_AT: &str = include_str!("what_is_at.js");

@@ -90,7 +90,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let field: Field = element.call(context, FIELD, &["inspect"]).await?;
     refuse_what_takes_no_text(&field, &what)?;
-    let work = Typing { tab: &tab, element: &element, text: &args.text, clear: args.clear == Some(true) };
+    let work = Typing { tab: &tab, element: &element, what: &what, text: &args.text, clear: args.clear == Some(true) };
     let action = Action::begin(&tab).await?;
     let mut done = work.fill(&field).await;
     if done.is_ok() && args.submit == Some(true) {
@@ -117,8 +117,18 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
 struct Typing<'a, T> {
     tab: &'a Tab<'a, T>,
     element: &'a Element,
+    /// The field in words.
+    what: &'a str,
     text: &'a str,
     clear: bool,
+}
+
+/// What came of bringing the focus and the caret to a field.
+#[derive(Deserialize)]
+struct Brought {
+    focused: bool,
+    /// Whether the caret is where it is to be, or all is selected.
+    placed: bool,
 }
 
 /// What came of setting a field as a whole.
@@ -164,23 +174,34 @@ impl<T: TaskLayer> Typing<'_, T> {
     }
 
     async fn type_keys(&self, kind: Kind) -> Result<(), CallError> {
-        let (context, element) = (self.tab.context(), self.element);
+        let context = self.tab.context();
         if self.clear {
-            let _: bool = element.call(context, FIELD, &["select"]).await?;
-            if kind == Kind::Editable {
+            let placed = self.bring("select").await?;
+            if !placed {
                 // An editor has a selection of its own, which only its own shortcut surely sets.
                 keyboard::press(self.tab, &chord("ControlOrMeta+a", platform(context).await?)?).await?;
             }
             if self.text.is_empty() || kind == Kind::Editable {
                 keyboard::press(self.tab, &chord("Backspace", platform(context).await?)?).await?;
             }
-        } else {
-            let at_the_end: bool = element.call(context, FIELD, &["append"]).await?;
-            if !at_the_end {
-                keyboard::press(self.tab, &chord("ArrowRight", platform(context).await?)?).await?;
-            }
+        } else if !self.bring("append").await? {
+            keyboard::press(self.tab, &chord("ArrowRight", platform(context).await?)?).await?;
         }
         keyboard::type_text(self.tab, self.text).await
+    }
+
+    /// Brings the focus to the field, and returns whether the caret could be placed too. Without the focus nothing may
+    /// be typed: it would go elsewhere, and be told as if it had not.
+    async fn bring(&self, act: &str) -> Result<bool, CallError> {
+        let brought: Brought = self.element.call(self.tab.context(), FIELD, &[act]).await?;
+        if brought.focused {
+            return Ok(brought.placed);
+        }
+        Err(CallError::NotActionable {
+            what: self.what.to_owned(),
+            why: "does not keep the focus, so nothing was typed".to_owned(),
+            next: "click it, take a new browser_snapshot, and type into what has the focus then".to_owned(),
+        })
     }
 }
 

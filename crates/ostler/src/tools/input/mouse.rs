@@ -36,7 +36,16 @@ impl Button {
     }
 }
 
-/// Clicks as often as asked, each click counted as the next of one multiple click.
+/// Moves the mouse.
+pub(in crate::tools) async fn move_to<T: TaskLayer>(
+    tab: &Tab<'_, T>,
+    at: Point,
+    modifiers: u8,
+) -> Result<(), CallError> {
+    dispatch(tab, "mouseMoved", at, json!({"modifiers": modifiers})).await
+}
+
+/// Clicks where the mouse is, as often as asked, each click counted as the next of one multiple click.
 pub(in crate::tools) async fn click<T: TaskLayer>(
     tab: &Tab<'_, T>,
     at: Point,
@@ -44,7 +53,6 @@ pub(in crate::tools) async fn click<T: TaskLayer>(
     clicks: u32,
     modifiers: u8,
 ) -> Result<(), CallError> {
-    dispatch(tab, "mouseMoved", at, json!({"modifiers": modifiers})).await?;
     for count in 1..=clicks {
         let held = json!({"button": button, "buttons": button.bit(), "clickCount": count, "modifiers": modifiers});
         dispatch(tab, "mousePressed", at, held).await?;

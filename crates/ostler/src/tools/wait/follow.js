@@ -1,18 +1,26 @@
 // Resolves to true once the condition holds in this document, to false when the time is over.
 (kind, wanted, patience) => new Promise((done, fail) => {
+  // What is in a form or a document may be named like a property of it; its prototypes know better.
+  const own = (node, name) => {
+    const value = Reflect.get(Object.getPrototypeOf(node), name, node);
+    return typeof value === 'function' ? value.bind(node) : value;
+  };
   const roots = function* (root) {
     yield root;
-    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) yield* roots(element.shadowRoot);
+    for (const element of own(root, 'querySelectorAll')('*')) {
+      const inner = own(element, 'shadowRoot');
+      if (inner) yield* roots(inner);
+    }
   };
-  const shows = element => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })
-    && element.getClientRects().length > 0;
+  const shows = element => own(element, 'checkVisibility')({ visibilityProperty: true, contentVisibilityAuto: true })
+    && own(element, 'getClientRects')().length > 0;
   const squeeze = text => text.replace(/\s+/g, ' ').toLowerCase();
-  const textOf = root => root === document ? document.body?.innerText ?? ''
-    : [...root.children].map(child => child.innerText ?? '').join('\n');
+  const textOf = root => (root === document ? [own(document, 'body') ?? own(document, 'documentElement')] : [...root.children])
+    .map(element => element && own(element, 'innerText') || '').join('\n');
   const holds = {
-    load: () => document.readyState === 'complete',
+    load: () => own(document, 'readyState') === 'complete',
     text: () => [...roots(document)].some(root => squeeze(textOf(root)).includes(squeeze(wanted))),
-    selector: () => [...roots(document)].some(root => [...root.querySelectorAll(wanted)].some(shows)),
+    selector: () => [...roots(document)].some(root => [...own(root, 'querySelectorAll')(wanted)].some(shows)),
   }[kind];
 
   const observer = new MutationObserver(() => later());

@@ -93,6 +93,27 @@ fn one_box_per_digit_gets_a_key_per_digit_and_submit_presses_enter() {
 }
 
 #[test]
+fn a_field_that_does_not_keep_the_focus_gets_nothing_and_neither_does_another() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><input aria-label=Password type=password onfocus='other.focus()'><input id=other aria-label=Other>
+         <form aria-label=Named><input name=matches type=hidden><input name=querySelectorAll type=hidden><input id=inner aria-label=Inner></form>",
+    )]);
+    world.go("/");
+    let password = world.ref_of("textbox \"Password\"");
+    for clear in [false, true] {
+        let refused = world.try_tool("browser_type", json!({"ref": password, "text": "hush", "clear": clear}));
+        assert_eq!(refused["error_code"], "not_actionable", "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains("does not keep the focus"), "{refused}");
+    }
+    assert_eq!(world.line.js("other.value"), "");
+    // A form with one field stands for it, whatever that and the others are named.
+    let form = world.ref_of("form \"Named\"");
+    world.tool("browser_type", json!({"ref": form, "text": "in"}));
+    assert_eq!(world.line.js("inner.value"), "in");
+}
+
+#[test]
 fn text_goes_to_the_focus_inside_a_frame_and_a_shadow_root() {
     let mut world = World::with(&[(
         "/",
