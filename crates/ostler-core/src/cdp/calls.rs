@@ -37,6 +37,11 @@ impl<P> Calls<P> {
         id
     }
 
+    /// Returns the id under which the next call goes out: those of before are smaller.
+    pub(crate) fn coming_id(&self) -> CallId {
+        CallId(self.next)
+    }
+
     pub(crate) fn insert(&mut self, id: CallId, flight: Flight<P>) {
         self.flights.insert(id, flight);
     }

@@ -262,20 +262,20 @@ impl Supervisor {
 
     /// Ends clients' calls in flight that the dialog blocks. `at_opening` ends also the input that may
     /// have opened it, whichever process it was aimed at (fact A18), and a navigation that waits for a
-    /// `beforeunload` (fact A21).
+    /// `beforeunload` (fact A21) or for a page that asks once more before it goes (fact F18).
     fn end_blocked_flights(&mut self, target: &TargetId, number: DialogId, at_opening: bool) {
         let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.answer.is_none()) else { return };
         let view = Arc::clone(&dialog.view);
-        let leaves = view.kind == DialogKind::Beforeunload;
         let mut picked = self.calls.select(|flight| {
             let Purpose::Client { on_dialog: OnDialog::Return, awaits, .. } = flight.purpose else { return false };
             let Some(session) = &flight.session else { return false };
             let in_tab = self.sessions.get(session).is_some_and(|session| session.tab.as_ref() == Some(target));
-            let caused_it = at_opening
-                && in_tab
-                && (blocking::can_trigger_dialog(&flight.method) || leaves && &*flight.method == "Page.navigate");
+            let caused_it = at_opening && in_tab && blocking::can_trigger_dialog(&flight.method);
             caused_it || self.blocks(target, dialog, session, &flight.method, awaits)
         });
+        if at_opening {
+            picked.extend(self.calls_that_leave_the_document(target));
+        }
         if let Via::Pause { read, .. } = dialog.via {
             picked.extend(self.calls_that_paused(&dialog.owner, read));
         }
@@ -286,6 +286,19 @@ impl Supervisor {
                 self.end_flight(flight, End::Failed(error));
             }
         }
+    }
+
+    /// Returns the navigations that the document of now is still there under: the one of a call that is older than the
+    /// document may be the document itself, which asks while it loads.
+    fn calls_that_leave_the_document(&self, target: &TargetId) -> Vec<CallId> {
+        let Some(tab) = self.tabs.get(target) else { return Vec::new() };
+        let navigates = |flight: &Flight<Purpose>| {
+            let returns = matches!(flight.purpose, Purpose::Client { on_dialog: OnDialog::Return, .. });
+            let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
+            let here = session.is_some_and(|session| session.tab.as_ref() == Some(target));
+            returns && here && &*flight.method == "Page.navigate"
+        };
+        self.calls.select(navigates).into_iter().filter(|id| *id >= tab.calls_since).collect()
     }
 
     /// Returns the calls that run the script which paused: sent before the question was read on the same session, and

@@ -77,8 +77,9 @@ impl Supervisor {
                 // Perhaps in another process now, and certainly in one that runs.
                 (session.isolate, session.crashed) = (None, false);
             }
+            let calls_since = self.calls.coming_id();
             if let Some(tab) = self.tabs.get_mut(&target).filter(|_| is_top) {
-                tab.crashed = false;
+                (tab.crashed, tab.calls_since) = (false, calls_since);
                 self.touch(&target, Dirty::TABS);
             }
             self.ask_isolate(id);

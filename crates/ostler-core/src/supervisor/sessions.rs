@@ -10,7 +10,7 @@ use super::quiet::Told;
 use super::routing::Request;
 use super::sleep::Sleep;
 use super::timers::TimerId;
-use crate::ids::{FrameId, SessionId, TargetId, TaskId};
+use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId};
 use crate::time::Timestamp;
 use crate::view::TabState;
 
@@ -142,6 +142,8 @@ pub(crate) struct Tab {
     pub(crate) closing: Vec<Dialog>,
     pub(crate) title: String,
     pub(crate) url: String,
+    /// The first call that is younger than its document.
+    pub(crate) calls_since: CallId,
     pub(crate) crashed: bool,
     /// A call found a script that keeps it busy, and nothing has been heard from it since.
     pub(crate) hung: bool,
@@ -173,6 +175,7 @@ impl Tab {
             closing: Vec::new(),
             title: String::new(),
             url: String::new(),
+            calls_since: CallId(0),
             crashed: false,
             hung: false,
             armed: false,

@@ -137,7 +137,9 @@ impl Failure {
             _ => None,
         };
         let others = self.open.iter().filter(|dialog| Some(dialog.id) != told);
-        others.fold(self.error.to_string(), |sentence, dialog| format!("{sentence}. {}", outcome::dialog_line(dialog)))
+        others.fold(self.error.to_string(), |told, dialog| {
+            format!("{}. {}", told.trim_end_matches('.'), outcome::dialog_line(dialog))
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! `browser_navigate`: opens an address and waits until it is loaded.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::CallError;
 use ostler_core::cdp::text::LossyText;
+use ostler_core::view::{DialogKind, DialogView};
+use ostler_core::{CallError, DialogId, SessionId, TargetId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -15,9 +17,12 @@ use super::tabs;
 use super::waiting::{News, Watch};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::tasks::Event;
 
 /// How long a document may take to load before the tool returns with what there is.
 const LOAD: Duration = Duration::from_secs(15);
+/// How long a document that is ready may take to come while the one before it asks something.
+const COMMIT: Duration = Duration::from_secs(1);
 
 /// Opens a URL and waits for it to load.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,35 +56,52 @@ struct Navigated {
 }
 
 impl Args {
-    /// Returns the arguments that open an address where the agent is.
-    pub(super) fn in_current_tab(url: String) -> Self {
-        Self { url, new_tab: None }
+    /// Returns the arguments that open an address in a new tab.
+    pub(super) fn in_new_tab(url: String) -> Self {
+        Self { url, new_tab: Some(true) }
     }
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let url = with_scheme(args.url.trim())?;
-    if args.new_tab == Some(true) {
-        tabs::open(context).await?;
+    if args.new_tab != Some(true) {
+        return open(&context.tab().await?, &url).await;
     }
+    in_new_tab(context, &url).await
+}
+
+/// Opens an address in a new tab, which is closed again if it shows nothing of it: an agent that is told of an error
+/// takes it that nothing happened.
+async fn in_new_tab<T: TaskLayer>(context: &Context<'_, T>, url: &str) -> Result<Outcome, CallError> {
+    let before = context.view()?.current.clone();
+    tabs::open(context).await?;
     let tab = context.tab().await?;
-    open(&tab, &url).await
+    let opened = open(&tab, url).await;
+    if matches!(opened, Err(CallError::Cdp { .. })) {
+        tabs::take_back(context, &tab.target, before).await;
+    }
+    opened
 }
 
 /// Opens an address in a tab and waits until it is loaded, or as long as that may take.
 async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
     let mut watch = Watch::begin(tab, &["Page.loadEventFired", "Page.frameNavigated"], LOAD)?;
-    let navigated: Navigated = tab.call("Page.navigate", &json!({ "url": url })).await?;
-    if navigated.is_download {
-        let text = format!("{url} is a download; the page stays as it was.");
-        return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
-    }
-    if let Some(error) = navigated.error_text {
-        return Err(CallError::Cdp { code: 0, message: failed(url, &error) });
-    }
-    let ended = match navigated.loader_id {
-        Some(_) => wait_for_load(tab, &mut watch).await?,
-        None => Loading::Done,
+    let open_before: Vec<_> = dialogs_of(tab)?.iter().map(|dialog| dialog.id).collect();
+    let ended = match tab.call::<Navigated>("Page.navigate", &json!({ "url": url })).await {
+        Ok(navigated) if navigated.is_download => {
+            let text = format!("{url} is a download; the page stays as it was.");
+            return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
+        }
+        Ok(Navigated { error_text: Some(error), .. }) => {
+            return Err(CallError::Cdp { code: 0, message: failed(url, &error) });
+        }
+        Ok(Navigated { loader_id: None, .. }) => Loading::Done,
+        Ok(_) => wait_for_load(tab, &mut watch, &open_before).await?,
+        // It is on its way all the same: only a `beforeunload` is asked whether it may.
+        Err(CallError::DialogOpen { dialog, sent: true }) if dialog.kind != DialogKind::Beforeunload => {
+            wait_for_load(tab, &mut watch, &open_before).await?
+        }
+        Err(error) => return Err(error),
     };
     report(tab, ended).await
 }
@@ -93,16 +115,31 @@ enum Loading {
     Goes,
 }
 
-async fn wait_for_load<T: TaskLayer>(tab: &Tab<'_, T>, watch: &mut Watch<'_, T>) -> Result<Loading, CallError> {
+async fn wait_for_load<T: TaskLayer>(
+    tab: &Tab<'_, T>,
+    watch: &mut Watch<'_, T>,
+    open_before: &[DialogId],
+) -> Result<Loading, CallError> {
+    let mut arrival = Arrival::default();
     loop {
-        match watch.next().await? {
+        let news = if arrival.committed {
+            watch.next().await?
+        } else if asks_again(tab, open_before)? {
+            // One of another site comes all the same.
+            match watch.next_events(COMMIT).await? {
+                News::TimeIsUp => return Err(stays()),
+                news => news,
+            }
+        } else {
+            // What was open when the page was told to go ends with it.
+            watch.next_events(LOAD).await?
+        };
+        match news {
             News::Events(events) => {
-                let loaded = |event: &crate::tasks::Event| {
-                    &event.method[..] == b"Page.loadEventFired" && event.session_id.as_ref() == Some(&tab.session)
-                };
-                // A document that was there before may still end its loading; the new one's comes after its commit.
-                let committed = events.iter().rposition(|event| is_own_commit(tab, event));
-                if events.iter().skip(committed.unwrap_or(0)).any(loaded) {
+                for event in &events {
+                    arrival.take(event, &tab.target, &tab.session);
+                }
+                if arrival.loaded {
                     return Ok(Loading::Done);
                 }
             }
@@ -112,7 +149,45 @@ async fn wait_for_load<T: TaskLayer>(tab: &Tab<'_, T>, watch: &mut Watch<'_, T>)
     }
 }
 
-fn is_own_commit<T: TaskLayer>(tab: &Tab<'_, T>, event: &crate::tasks::Event) -> bool {
+/// Returns the error for a page that asks again instead of going. While it is being left its questions can often not be
+/// answered, and not every further navigation takes one along (fact F18).
+fn stays() -> CallError {
+    CallError::NotActionable {
+        what: "the page".to_owned(),
+        why: "asks again instead of going away".to_owned(),
+        next: "close its tab with browser_tabs and open the address in a new one".to_owned(),
+    }
+}
+
+/// Returns whether the tab asks something that it did not ask before.
+fn asks_again<T: TaskLayer>(tab: &Tab<'_, T>, open_before: &[DialogId]) -> Result<bool, CallError> {
+    Ok(dialogs_of(tab)?.iter().any(|dialog| !open_before.contains(&dialog.id)))
+}
+
+fn dialogs_of<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Vec<Arc<DialogView>>, CallError> {
+    let view = tab.context().view()?;
+    Ok(view.pending_dialogs.iter().filter(|dialog| dialog.session_id == tab.session).cloned().collect())
+}
+
+/// How far the newest document is. One that was there before may still end its loading: the new one's comes after its
+/// commit, in whichever batch of events that was.
+#[derive(Debug, Default)]
+struct Arrival {
+    committed: bool,
+    loaded: bool,
+}
+
+impl Arrival {
+    fn take(&mut self, event: &Event, top: &TargetId, session: &SessionId) {
+        match &event.method[..] {
+            b"Page.frameNavigated" if is_commit_of(top, event) => (self.committed, self.loaded) = (true, false),
+            b"Page.loadEventFired" if event.session_id.as_ref() == Some(session) => self.loaded = self.committed,
+            _ => {}
+        }
+    }
+}
+
+fn is_commit_of(top: &TargetId, event: &Event) -> bool {
     #[derive(Deserialize)]
     struct Navigated {
         frame: Frame,
@@ -121,8 +196,7 @@ fn is_own_commit<T: TaskLayer>(tab: &Tab<'_, T>, event: &crate::tasks::Event) ->
     struct Frame {
         id: String,
     }
-    &event.method[..] == b"Page.frameNavigated"
-        && serde_json::from_slice::<Navigated>(&event.params).is_ok_and(|event| event.frame.id == tab.target.as_str())
+    serde_json::from_slice::<Navigated>(&event.params).is_ok_and(|event| event.frame.id == top.as_str())
 }
 
 async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outcome, CallError> {

@@ -57,13 +57,13 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     }
     match action {
         Action::List => Ok(list(&*context.view()?, "")),
-        Action::New => {
-            open(context).await?;
-            match url {
-                Some(url) => navigate::run(context, navigate::Args::in_current_tab(url)).await,
-                None => Ok(list(&*context.view()?, "Opened a new tab.\n")),
+        Action::New => match url {
+            Some(url) => navigate::run(context, navigate::Args::in_new_tab(url)).await,
+            None => {
+                open(context).await?;
+                Ok(list(&*context.view()?, "Opened a new tab.\n"))
             }
-        }
+        },
         Action::Switch => {
             let given = target_id.ok_or_else(|| bad("target_id", "is missing: name the tab to switch to"))?;
             let target = tab_names::target(&*context.view()?, &given)?;
@@ -86,6 +86,16 @@ pub(super) async fn open<T: TaskLayer>(context: &Context<'_, T>) -> Result<(), C
     let created: Created = context.call("Target.createTarget", &params, Route::default()).await?;
     context.tasks.set_session(context.task, None, Some(created.target_id)).await?;
     Ok(())
+}
+
+/// Closes a tab in which nothing could be opened, and makes the one of before the current one again. Without one it
+/// stays: a browser may end with its last tab.
+pub(super) async fn take_back<T: TaskLayer>(context: &Context<'_, T>, target: &TargetId, before: Option<TargetId>) {
+    let Some(before) = before else { return };
+    // It may have gone meanwhile; then the task chooses another.
+    let _ = context.tasks.set_session(context.task, None, Some(before)).await;
+    let params = json!({"targetId": target});
+    let _: Result<Value, CallError> = context.call("Target.closeTarget", &params, Route::default()).await;
 }
 
 async fn close<T: TaskLayer>(context: &Context<'_, T>, given: Option<&str>) -> Result<Outcome, CallError> {

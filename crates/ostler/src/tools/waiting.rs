@@ -34,6 +34,13 @@ pub(super) enum News {
     TimeIsUp,
 }
 
+/// What ends a stretch of waiting besides events, crashes and time.
+#[derive(Clone, Copy, Debug)]
+enum Minds {
+    Dialogs,
+    EventsOnly,
+}
+
 impl<'a, T: TaskLayer> Watch<'a, T> {
     /// Begins with what happens from now on. `methods` are exact ones or `Domain.*`, on any of the task's sessions.
     pub(super) fn begin(tab: &'a Tab<'a, T>, methods: &[&str], patience: Duration) -> Result<Self, CallError> {
@@ -48,19 +55,28 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
 
     /// Waits for what comes next. Fails once the tab is gone or its renderer crashed.
     pub(super) async fn next(&mut self) -> Result<News, CallError> {
+        self.next_until(self.deadline, Minds::Dialogs).await
+    }
+
+    /// Waits for the next events only, whatever dialogs are open, and not longer than `most`.
+    pub(super) async fn next_events(&mut self, most: Duration) -> Result<News, CallError> {
+        self.next_until(self.deadline.min(Instant::now() + most), Minds::EventsOnly).await
+    }
+
+    async fn next_until(&mut self, deadline: Instant, minds: Minds) -> Result<News, CallError> {
         loop {
             let page = self.events.page(self.since, BATCH, &self.filter);
             let view = self.tab.view()?;
-            match view.state {
-                TabState::Crashed => return Err(crashed(&view.target_id)),
-                TabState::Dialog | TabState::Blocked => return Ok(News::Dialog),
+            match (view.state, minds) {
+                (TabState::Crashed, _) => return Err(crashed(&view.target_id)),
+                (TabState::Dialog | TabState::Blocked, Minds::Dialogs) => return Ok(News::Dialog),
                 _ => {}
             }
             self.since = page.next;
             if !page.events.is_empty() {
                 return Ok(News::Events(page.events));
             }
-            if timeout_at(self.deadline, self.events.wait_beyond(self.since)).await.is_err() {
+            if timeout_at(deadline, self.events.wait_beyond(self.since)).await.is_err() {
                 return Ok(News::TimeIsUp);
             }
         }

@@ -6,8 +6,7 @@ use super::*;
 fn a_dialog_ends_the_calls_that_its_renderer_would_have_answered() {
     let mut bench = Bench::with_tab();
     let blocked = ["Runtime.evaluate", "DOM.getDocument", "Page.captureScreenshot", "Input.insertText", "Page.enable"];
-    let free =
-        ["Page.navigate", "Page.reload", "Network.getCookies", "Page.getNavigationHistory", "Storage.getCookies"];
+    let free = ["Page.reload", "Network.getCookies", "Page.getNavigationHistory", "Storage.getCookies"];
     let blocked = blocked.map(|method| (method, bench.call(method)));
     let free = free.map(|method| (method, bench.call(method)));
     let browser = bench.call("Target.getTargets");
@@ -181,8 +180,20 @@ fn a_beforeunload_ends_the_navigation_that_waits_for_it_but_not_a_reload() {
 fn a_dialog_while_loading_leaves_the_navigation_alone() {
     let mut bench = Bench::with_tab();
     let navigate = bench.call("Page.navigate");
+    bench.navigated("S", "T", None, "https://b/");
     bench.opening("S", "T", "alert", "in the first script");
     assert!(bench.is_waiting(navigate), "A18");
+}
+
+#[test]
+fn a_page_that_asks_again_while_it_is_left_ends_the_navigation_that_waits_for_it() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "prompt", "1");
+    let navigate = bench.call("Page.navigate");
+    assert!(bench.is_waiting(navigate), "A15: it ends the dialog");
+    bench.closed("S", "T");
+    bench.opening("S", "T", "prompt", "2");
+    assert_eq!(bench.code(navigate), "dialog_open", "F18");
 }
 
 #[test]

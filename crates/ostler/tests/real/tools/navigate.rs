@@ -53,6 +53,51 @@ fn a_dialog_while_loading_ends_the_wait_and_stands_in_the_result() {
     assert_eq!(world.line.js("document.title"), "asks");
 }
 
+const ASKS_LATER: &str = "<title>asks</title><script>onload = () => setTimeout(() => { confirm('stay?') })</script>";
+
+#[test]
+fn a_dialog_of_the_page_that_is_left_goes_with_it_over_the_bridge_as_well() {
+    for bridge in ["never", "always"] {
+        let mut world = World::with(&[("/", ASKS_LATER), ("/two", "<title>two</title>")]);
+        world.line.ask(json!({"meta": "connect", "dialog_bridge": bridge}));
+        world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+        world.wait_for_dialogs(1);
+        let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two")}));
+        assert_eq!(text(&opened), format!("Opened {} \"two\" in t1.", world.site.here("/two")), "{bridge}");
+    }
+}
+
+#[test]
+fn a_page_that_asks_again_while_it_is_left_is_told_of_with_the_way_out() {
+    let endless = "<script>onload = () => setTimeout(() => { for (;;) prompt() })</script>";
+    for bridge in ["never", "always"] {
+        let mut world = World::with(&[("/", endless), ("/two", "<title>two</title>")]);
+        world.line.ask(json!({"meta": "connect", "dialog_bridge": bridge}));
+        world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+        world.wait_for_dialogs(1);
+        let stays = world.try_tool("browser_navigate", json!({"url": world.site.here("/two")}));
+        let sentence = stays["error"].as_str().unwrap_or_default();
+        assert!(sentence.contains("close its tab with browser_tabs"), "{bridge}: {stays}");
+        world.tool("browser_tabs", json!({"action": "close"}));
+        let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two"), "new_tab": true}));
+        assert_eq!(opened["data"]["title"], "two", "{bridge}");
+    }
+}
+
+#[test]
+fn a_new_tab_in_which_nothing_could_be_opened_does_not_stay() {
+    let mut world = World::with(&[("/", "<title>first</title>")]);
+    world.tool("browser_navigate", json!({"url": world.site.here("/")}));
+    for url in ["::bad", "http://127.0.0.1:9/"] {
+        let failed = world.try_tool("browser_navigate", json!({"url": url, "new_tab": true}));
+        assert_eq!(failed["error_code"], "cdp", "{failed}");
+        assert_eq!(world.try_tool("browser_tabs", json!({"action": "new", "url": url}))["error_code"], "cdp");
+        let listed = world.tool("browser_tabs", json!({"action": "list"}));
+        let tabs = listed["data"]["tabs"].as_array().unwrap();
+        assert_eq!([&json!(tabs.len()), &tabs[0]["current"]], [&json!(1), &json!(true)], "{url}: {listed}");
+    }
+}
+
 #[test]
 fn the_errors_of_a_page_are_read_with_a_cursor() {
     let mut world =
