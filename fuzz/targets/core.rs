@@ -90,7 +90,7 @@ const METHODS: [&str; 12] = [
 ];
 const KINDS: [&str; 5] = ["page", "page", "iframe", "other", "worker"];
 const DIALOGS: [&str; 5] = ["alert", "confirm", "prompt", "beforeunload", "newer"];
-const SAID: [(&str, &str); 8] = [
+const SAID: [(&str, &str); 14] = [
     ("Inspector.targetCrashed", "{}"),
     ("Inspector.targetReloadedAfterCrash", "{}"),
     ("Runtime.executionContextsCleared", "{}"),
@@ -102,6 +102,27 @@ const SAID: [(&str, &str); 8] = [
     ("Page.frameStartedNavigating", r#"{"frameId":"F1"}"#),
     ("Page.frameRequestedNavigation", r#"{"frameId":"F1","url":"u1","disposition":"newTab"}"#),
     ("Log.entryAdded", r#"{"entry":{"level":"error","text":"x","timestamp":1}}"#),
+    (
+        "Debugger.scriptParsed",
+        r#"{"scriptId":"7","url":"ostler-bridge.js","executionContextId":1,"executionContextAuxData":{"isDefault":true,"frameId":"F1"}}"#,
+    ),
+    (
+        "Debugger.paused",
+        r#"{"callFrames":[{"callFrameId":"c","functionName":"ostlerBridgeAsk","location":{"scriptId":"7"}}],"reason":"other"}"#,
+    ),
+    (
+        "Debugger.paused",
+        r#"{"callFrames":[{"callFrameId":"c","functionName":"f","location":{"scriptId":"8"}}],"reason":"other"}"#,
+    ),
+    ("Debugger.resumed", "{}"),
+    (
+        "Fetch.requestPaused",
+        r#"{"requestId":"R1","request":{"url":"https://ostler-bridge.invalid/","method":"POST","postData":"{\"number\":1,\"type\":\"confirm\",\"message\":\"m\",\"defaultPrompt\":\"\",\"url\":\"u1\"}"},"frameId":"F1"}"#,
+    ),
+    (
+        "Fetch.requestPaused",
+        r#"{"requestId":"R2","request":{"url":"https://ostler-bridge.invalid/","method":"GET"},"frameId":"F1"}"#,
+    ),
 ];
 const REFUSALS: [(i64, &str); 4] = [
     (-32000, "Not attached to an active page"),
@@ -366,6 +387,12 @@ impl Run {
                     "Target.attachToTarget" => format!(r#"{{"sessionId":"{}"}}"#, session.session()),
                     "Target.createTarget" => format!(r#"{{"targetId":"{}"}}"#, target.frame()),
                     "Runtime.getIsolateId" => format!(r#"{{"id":"P{}"}}"#, session.0 % 2),
+                    // A question, or that its answer was taken.
+                    "Debugger.evaluateOnCallFrame" if session.0 % 2 == 0 => {
+                        r#"{"result":{"value":{"number":1,"type":"prompt","message":"m","defaultPrompt":"d","url":"u1"}}}"#
+                            .to_owned()
+                    }
+                    "Debugger.evaluateOnCallFrame" => r#"{"result":{"value":true}}"#.to_owned(),
                     "Page.createIsolatedWorld" => r#"{"executionContextId":1}"#.to_owned(),
                     "Page.getFrameTree" => {
                         let [top, one, two] = self.tree.map(Name::frame);
