@@ -201,8 +201,9 @@ pub(crate) async fn answers(source: &Source, machine: &Machine) -> bool {
 ///
 /// `nobodys` are addresses that turned out to lead to no browser: discovery passes over them.
 ///
-/// It ends within seconds, whatever is at the other end (a launch: within [`LaunchOptions::deadline`]), and may be
-/// dropped at any point: a browser that was being launched is then taken down.
+/// It ends within seconds, whatever is at the other end (a launch: within [`LaunchOptions::deadline`]; a cloud service may
+/// take minutes to start a browser), and may be dropped at any point: a browser that was being launched or rented is then
+/// taken down.
 pub(crate) async fn find(source: &Source, machine: &Machine, nobodys: &[SecretUrl]) -> Result<Endpoint, EndpointError> {
     match source {
         Source::WebSocket(given) => given::websocket(given).await,

@@ -234,13 +234,24 @@ fn a_refusal_is_told_in_the_services_own_words_and_leaves_nothing() {
     assert!(!ran.stderr.contains("S3CRET"), "{ran:?}");
     rented.assert_all_stopped(0);
 
-    rented.service.prepare("POST /bu/browsers", 200, r#"{"status": "active"}"#);
-    rented.run(&["connect", "--cloud", "browser-use"]).assert_failed(1, &["names no browser", "dashboard"]);
-    assert_eq!(rented.service.seen().len(), 2, "nothing is asked for twice");
-    rented.assert_all_stopped(0);
-
     let ran = Ran::of(rented.ostler(&["connect", "--cloud", "browserbase"]).env("BROWSERBASE_API_KEY", "wrong-S3CRET"));
     ran.assert_failed(1, &["status 401: Invalid API key", "check BROWSERBASE_API_KEY"]);
+}
+
+#[test]
+fn a_service_that_may_have_started_a_browser_without_naming_it_is_not_forgotten() {
+    for (status, answer, words) in
+        [(200, r#"{"status": "active"}"#, "names no browser"), (502, "bad gateway", "status 502")]
+    {
+        let rented = Rented::new();
+        rented.service.prepare("POST /bu/browsers", status, answer);
+        rented.run(&["connect", "--cloud", "browser-use"]).assert_failed(1, &[words, "dashboard of browser-use"]);
+        assert_eq!(rented.service.seen().len(), 1, "nothing is asked for twice");
+        assert_eq!(rented.records().len(), 1, "somebody may have to pay for it");
+        let ran = rented.run(&["stop", "--all"]);
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains("never learned its name"), "{ran:?}");
+        assert_eq!(rented.records().len(), 0, "it is told once");
+    }
 }
 
 #[test]

@@ -161,14 +161,21 @@ impl Api {
             Verb::Post => agent.post(&url).header(name, key).header("Content-Type", "application/json").send(&text),
             Verb::Patch => agent.patch(&url).header(name, key).header("Content-Type", "application/json").send(&text),
         };
-        let mut reply = sent.map_err(|error| unreachable(plain(&error)))?;
+        let broke = |error: ureq::Error| match doing {
+            // The service may have got the request, and a browser that somebody pays for may run.
+            Doing::Create if !is_before_the_request(&error) => {
+                self.nonsense(doing, &format!("its answer did not arrive ({})", plain(&error)))
+            }
+            _ => unreachable(plain(&error)),
+        };
+        let mut reply = sent.map_err(broke)?;
         let status = reply.status().as_u16();
         let read = reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec();
         if !(200..300).contains(&status) {
             let said = read.map(|body| self.without_secrets(&reason(&body), body_texts(&text))).unwrap_or_default();
             return Err(CloudError::Refused { provider: self.provider, doing, status, said });
         }
-        let read = read.map_err(|error| unreachable(plain(&error)))?;
+        let read = read.map_err(broke)?;
         // What a stop is answered with says nothing that is needed.
         if doing == Doing::Stop {
             return Ok(Value::Null);
@@ -244,6 +251,20 @@ fn body_texts(body: &str) -> Vec<String> {
     // The longest first: one may hold another.
     texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
     texts
+}
+
+/// Returns whether nothing was sent: no connection came about.
+fn is_before_the_request(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind;
+    match error {
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Rustls(_) => true,
+        ureq::Error::Timeout(limit) => matches!(limit, ureq::Timeout::Resolve | ureq::Timeout::Connect),
+        ureq::Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
+        ),
+        _ => false,
+    }
 }
 
 /// Says what went wrong in words of our own: ureq's may repeat the URL.

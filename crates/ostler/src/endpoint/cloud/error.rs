@@ -54,6 +54,15 @@ impl Doing {
 }
 
 impl CloudError {
+    /// Returns whether a browser may run that was asked for and whose name never came.
+    pub(super) fn may_have_started_one(&self) -> bool {
+        match self {
+            Self::Refused { doing: Doing::Create, status, .. } => !(400..500).contains(status),
+            Self::Nonsense { doing: Doing::Create, .. } => true,
+            _ => false,
+        }
+    }
+
     /// Returns what happened.
     pub(crate) fn happened(&self) -> String {
         match self {
@@ -98,6 +107,9 @@ impl CloudError {
                 format!("check {} and what its plan allows", provider.key_variable())
             }
             Self::Refused { status: 402 | 429, .. } => "free or add what its plan limits, then try again".to_owned(),
+            Self::Refused { provider, .. } if self.may_have_started_one() => {
+                format!("look in the dashboard of {} whether a browser runs, then try again", provider.name())
+            }
             Self::Refused { doing: Doing::Create, .. } => "check the options that were passed on".to_owned(),
             Self::Refused { provider, .. } | Self::BadId { provider } => {
                 format!("look at the browsers that run in the dashboard of {}", provider.name())

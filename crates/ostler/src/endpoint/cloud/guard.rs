@@ -135,8 +135,10 @@ fn obtain(api: &Api, order: &Sealed) -> Result<(Written, Described), CloudError>
     let browser = match begun {
         Ok(browser) => browser,
         Err(error) => {
-            // Nothing was started, or nothing that has a name.
-            written.remove();
+            // A browser that may run without our knowing its name is told of by whoever finds the record.
+            if !error.may_have_started_one() {
+                written.remove();
+            }
             return Err(error);
         }
     };

@@ -121,8 +121,8 @@ impl CloudLease {
             return;
         }
         // Somebody killed the guard. Its record is free now, and tells what to do.
-        let (folder, keys) = (self.order.folder.clone(), self.order_keys());
-        let ended = tokio::task::spawn_blocking(move || leftovers::end_all(&folder, &keys)).await;
+        let (provider, folder, keys) = (self.order.provider, self.order.folder.clone(), self.order_keys());
+        let ended = tokio::task::spawn_blocking(move || leftovers::end_all_of(provider, &folder, &keys)).await;
         for leftover in ended.unwrap_or_default() {
             tracing::warn!("{leftover}");
         }

@@ -31,7 +31,7 @@ pub(crate) enum Fate {
     Stopped,
     /// It may still run, for this reason; its record stays.
     Left(CloudError),
-    /// Its guard died while it was asked for, so whether there is one, and under which name, is not known.
+    /// It was asked for and the answer did not arrive, so whether there is one, and under which name, is not known.
     NeverNamed,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Leftover {
             }
             Fate::NeverNamed => write!(
                 f,
-                "daemon {daemon} died while it asked {provider} for a browser; look in the dashboard of {provider} \
+                "daemon {daemon} asked {provider} for a browser and never learned its name; look in the dashboard of {provider} \
                  whether one runs"
             ),
         }
@@ -67,6 +67,15 @@ pub(crate) fn count(folder: &Path) -> io::Result<usize> {
 
 /// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.
 pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
+    end_those(folder, keys, |_| true)
+}
+
+/// The same with those of one service only, for whoever has no other's key.
+pub(super) fn end_all_of(provider: Provider, folder: &Path, keys: &Keys) -> Vec<Leftover> {
+    end_those(folder, keys, |written| written.record.provider == provider)
+}
+
+fn end_those(folder: &Path, keys: &Keys, wanted: impl Fn(&Written) -> bool) -> Vec<Leftover> {
     let found = match record::abandoned(folder) {
         Ok(found) => found,
         Err(error) => {
@@ -74,7 +83,7 @@ pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
             return Vec::new();
         }
     };
-    found.into_iter().map(|written| end(written, keys)).collect()
+    found.into_iter().filter(wanted).map(|written| end(written, keys)).collect()
 }
 
 fn end(written: Written, keys: &Keys) -> Leftover {
@@ -98,4 +107,28 @@ fn stop(written: &Written, id: &str, keys: &Keys) -> Result<(), CloudError> {
     let key = keys.of(record.provider).ok_or(CloudError::NoKey { provider: record.provider })?;
     let base = SecretUrl::new(record.api_base.as_str());
     Api::new(record.provider, &base, key, record.project.as_deref())?.stop(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Record;
+    use super::*;
+
+    #[test]
+    fn whoever_stands_in_for_one_service_leaves_the_others_records_alone() {
+        let temp = tempfile::tempdir().expect("a folder");
+        for provider in [Provider::BrowserUse, Provider::Browserbase] {
+            let record = Record {
+                provider,
+                id: None,
+                api_base: "http://127.0.0.1:1".to_owned(),
+                project: None,
+                daemon: "t".to_owned(),
+            };
+            drop(Written::begin(temp.path(), record).expect("written"));
+        }
+        let ended = end_all_of(Provider::BrowserUse, temp.path(), &Keys::default());
+        assert_eq!(ended.iter().map(|ended| ended.provider).collect::<Vec<_>>(), [Provider::BrowserUse]);
+        assert_eq!(count(temp.path()).expect("readable"), 1);
+    }
 }
