@@ -178,6 +178,7 @@ impl Supervisor {
         }
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
+        self.match_choosers_of(id);
         let no_renderer_yet = self
             .targets
             .iter()

@@ -87,6 +87,10 @@ pub enum Input {
         /// The task.
         task: TaskId,
     },
+    /// A tool begins to act in a tab: what choosers its page opens from here on are reported and not shown.
+    HoldChoosers(TargetId),
+    /// That tool has ended, or nobody waits for it any more.
+    ReleaseChoosers(TargetId),
     /// The daemon is about to end: open dialogs are dismissed and waiting targets resumed (fact A11).
     Leave(Waiter),
     /// Nothing but time passed.

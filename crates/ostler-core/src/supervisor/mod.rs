@@ -17,6 +17,7 @@ mod answers;
 mod attach;
 mod blocking;
 mod bridge;
+mod choosers;
 mod console;
 mod dialogs;
 mod documents;
@@ -232,6 +233,8 @@ impl Supervisor {
                 self.on_request(request);
             }
             Input::FetchConsole { waiter, task } => self.on_fetch_console(waiter, &task),
+            Input::HoldChoosers(target) => self.on_hold_choosers(&target),
+            Input::ReleaseChoosers(target) => self.on_release_choosers(&target),
             Input::Leave(waiter) => self.on_leave(waiter),
             Input::Tick => {}
         }

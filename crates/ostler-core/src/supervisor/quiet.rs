@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use super::routing::{Then, gone};
+use super::routing::{Then, gone, with_field};
 use super::sessions::{Kind, Session};
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor, object, wire};
@@ -81,7 +81,9 @@ impl Supervisor {
         let end = match end {
             End::Answer(Ok(result)) => {
                 let created = str::from_utf8(&result).ok().and_then(wire::read::<wire::WorldCreated>);
-                if let Some(params) = created.and_then(|world| in_world(&params, world.execution_context_id)) {
+                if let Some(params) = created
+                    .and_then(|world| with_field(&params, &format!(r#""contextId":{}"#, world.execution_context_id)))
+                {
                     let (left, session) = (deadline.since(self.now), flight.session.as_ref());
                     self.send_for_client(flight.purpose, session, "Runtime.evaluate", Some(params.as_bytes()), left);
                     return;
@@ -173,13 +175,6 @@ impl Flight<Purpose> {
     fn tells_console(&self, wanted: Waiter) -> bool {
         matches!(self.purpose, Purpose::Console { waiter: Some(waiter), .. } if waiter == wanted)
     }
-}
-
-/// Returns `params` of a `Runtime.evaluate` with the world that it is to run in.
-fn in_world(params: &str, context: i64) -> Option<String> {
-    let rest = params.trim_start().strip_prefix('{')?;
-    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
-    Some(format!(r#"{{"contextId":{context}{comma}{rest}"#))
 }
 
 /// How the console of a quiet session has been told so far, by the messages' own timestamps.

@@ -57,6 +57,7 @@ impl Supervisor {
         });
         for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
+            self.forget_choosers(&session);
         }
         self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
     }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::answers::AnsweredBy;
 use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
-use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, object, wire};
+use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, choosers, object, wire};
 use crate::cdp::envelope::WireError;
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
@@ -456,7 +456,12 @@ impl Supervisor {
             then = Then::RawAnswer(tab);
         }
         let id = id.clone();
+        if call.method != choosers::METHOD {
+            return self.send_call(request, Some(&id), then);
+        }
+        self.on_client_sets_choosers(&id, call.params.as_deref());
         self.send_call(request, Some(&id), then);
+        self.match_choosers_of(&id);
     }
 
     /// A client answers a dialog of the bridge as it would a native one, which the browser does not know.
@@ -650,9 +655,14 @@ fn in_context(params: &str, unique_id: &str) -> Option<String> {
         return None;
     }
     let context = object(&[("uniqueContextId", unique_id)]);
-    let rest = params.trim_start().strip_prefix('{')?;
+    with_field(params, context.strip_prefix('{')?.strip_suffix('}')?)
+}
+
+/// Returns an object, written as JSON, with a field before all others, and the rest byte by byte as it is.
+pub(super) fn with_field(object: &str, field: &str) -> Option<String> {
+    let rest = object.trim_start().strip_prefix('{')?;
     let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
-    Some(format!("{}{comma}{rest}", context.strip_suffix('}')?))
+    Some(format!("{{{field}{comma}{rest}"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::bridge::Bridge;
+use super::choosers::Choosers;
 use super::console::FrameOfContext;
 use super::dialogs::Dialog;
 use super::frames::Frames;
@@ -76,6 +77,8 @@ pub(crate) struct Session {
     pub(crate) contexts: HashMap<i64, MainWorld>,
     /// The dialog bridge, where it is on.
     pub(crate) bridge: Option<Bridge>,
+    /// Whether its file choosers are held back.
+    pub(super) choosers: Choosers,
 }
 
 /// The main world of a frame: where its own scripts run.
@@ -104,6 +107,7 @@ impl Session {
             heard: Timestamp::default(),
             contexts: HashMap::new(),
             bridge: None,
+            choosers: Choosers::default(),
         }
     }
 }
@@ -159,6 +163,8 @@ pub(crate) struct Tab {
     pub(crate) opener: Option<TargetId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
+    /// How many tools act in it.
+    pub(crate) actions: usize,
     /// Requests that wait until calls go through.
     pub(crate) queue: Vec<Request>,
 }
@@ -184,6 +190,7 @@ impl Tab {
             met: false,
             opener: None,
             ours: false,
+            actions: 0,
             queue: Vec::new(),
         }
     }

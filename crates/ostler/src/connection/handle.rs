@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use ostler_core::cdp::events::{Event, EventFilter, EventLog, EventPage};
 use ostler_core::supervisor::{ClientCall, DialogAnswer, Input, Outcome};
 use ostler_core::view::TaskView;
-use ostler_core::{CallError, TaskId, Waiter};
+use ostler_core::{CallError, TargetId, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::driver::{self, Command};
@@ -186,6 +186,12 @@ impl Handle {
         })
     }
 
+    /// Holds the file choosers of a tab back until what is returned is dropped.
+    pub(crate) fn hold_choosers(&self, target: TargetId) -> ChooserHold {
+        self.send(Command::Input(Input::HoldChoosers(target.clone())));
+        ChooserHold { handle: self.clone(), target }
+    }
+
     /// Dials now, and launches the browser if it is one of our own.
     pub(crate) fn dial(&self) {
         self.send(Command::Dial);
@@ -201,6 +207,19 @@ impl Handle {
     /// A driver that is gone drops what it is sent, and with it the reply: the waiting side sees that.
     fn send(&self, command: Command) {
         let _ = self.commands.send(command);
+    }
+}
+
+/// A tab's file choosers are held back as long as this is there: whoever acts in the tab may go away at any moment.
+#[derive(Debug)]
+pub(crate) struct ChooserHold {
+    handle: Handle,
+    target: TargetId,
+}
+
+impl Drop for ChooserHold {
+    fn drop(&mut self) {
+        self.handle.send(Command::Input(Input::ReleaseChoosers(self.target.clone())));
     }
 }
 

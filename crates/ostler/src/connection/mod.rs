@@ -13,4 +13,4 @@ mod driver;
 mod handle;
 mod websocket;
 
-pub(crate) use handle::{Handle, TaskFeed};
+pub(crate) use handle::{ChooserHold, Handle, TaskFeed};

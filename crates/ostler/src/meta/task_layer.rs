@@ -10,6 +10,7 @@ use bytes::Bytes;
 use ostler_core::view::{ClosedDialogView, TaskView};
 use ostler_core::{CallError, SessionId, TargetId, TaskId};
 
+use crate::connection::ChooserHold;
 use crate::endpoint::BrowserKind;
 use crate::page::Memory;
 use crate::secret::SecretUrl;
@@ -21,6 +22,8 @@ use crate::tasks::{
 pub(crate) trait TaskLayer: Send + Sync + 'static {
     /// The events of one task.
     type Events: EventSource;
+    /// Holds a tab's file choosers back until it is dropped.
+    type ChooserHold: std::fmt::Debug + Send + Sync;
 
     /// Sends one CDP call and returns its raw JSON result.
     fn call(&self, request: CallRequest) -> impl Future<Output = Result<Bytes, CallError>> + Send;
@@ -48,6 +51,9 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
 
     /// Brings the console in the task's view up to date, where it is not told as it comes.
     fn fetch_console(&self, task: &TaskId) -> impl Future<Output = Result<(), CallError>> + Send;
+
+    /// Holds the file choosers of a tab back: reported from then on, and not shown to anybody.
+    fn hold_choosers(&self, task: &TaskId, target: TargetId) -> Result<Self::ChooserHold, CallError>;
 
     /// Stops the script that keeps the current tab busy; returns once the page answers again.
     fn interrupt(&self, task: &TaskId) -> impl Future<Output = Result<(), CallError>> + Send;
@@ -98,6 +104,7 @@ pub(crate) trait EventSource: Send + Sync + 'static {
 
 impl TaskLayer for Registry {
     type Events = TaskEvents;
+    type ChooserHold = ChooserHold;
 
     async fn call(&self, request: CallRequest) -> Result<Bytes, CallError> {
         self.call(request).await
@@ -126,6 +133,10 @@ impl TaskLayer for Registry {
 
     async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
         self.fetch_console(task).await
+    }
+
+    fn hold_choosers(&self, task: &TaskId, target: TargetId) -> Result<ChooserHold, CallError> {
+        self.hold_choosers(task, target)
     }
 
     async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {

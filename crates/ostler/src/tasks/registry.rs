@@ -13,7 +13,7 @@ use ostler_core::{CallError, SessionId, TargetId, TaskId};
 use tokio::sync::watch;
 
 use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
-use crate::connection::Handle;
+use crate::connection::{ChooserHold, Handle};
 use crate::endpoint::cloud::{CloudSettings, Provider};
 use crate::endpoint::{BrowserKind, Given, Machine, Source, Wanted};
 use crate::page::Memory;
@@ -192,6 +192,11 @@ impl Registry {
         let entry = self.entry(task)?;
         let task = task.clone();
         entry.handle.ask(|waiter| Input::FetchConsole { waiter, task }).await.map(|_| ())
+    }
+
+    /// Holds the file choosers of a tab back until what is returned is dropped.
+    pub(crate) fn hold_choosers(&self, task: &TaskId, target: TargetId) -> Result<ChooserHold, CallError> {
+        Ok(self.entry(task)?.handle.hold_choosers(target))
     }
 
     /// Stops the script that keeps the current tab busy.

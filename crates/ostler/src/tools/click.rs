@@ -73,12 +73,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         let chooser = chooser.ok_or_else(|| bad("files", "the click opened no file chooser, so they went nowhere"))?;
         chooser.answer(&tab, files).await?;
     }
-    let mut text = match &found {
+    let done = match &found {
         Some(found) => format!("Clicked {}.", found.what),
         None => "Nothing was clicked: this came first.".to_owned(),
     };
-    for sentence in aftermath.sentences() {
-        text = format!("{text}\n{sentence}");
-    }
+    let text = aftermath.told_after(done);
     Ok(Outcome::new(text, &Data { at: found.map(|found| found.at), aftermath }))
 }

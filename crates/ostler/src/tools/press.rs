@@ -24,9 +24,6 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let action = Action::begin(&tab).await?;
     let done = keyboard::press(&tab, &stroke).await;
     let aftermath = action.end(done).await?;
-    let mut text = format!("Pressed {}.", args.key);
-    for sentence in aftermath.sentences() {
-        text = format!("{text}\n{sentence}");
-    }
+    let text = aftermath.told_after(format!("Pressed {}.", args.key));
     Ok(Outcome::new(text, &aftermath))
 }

@@ -107,10 +107,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     {
         text = format!("{text} It now holds {:?}.", shown_value(value));
     }
-    for sentence in aftermath.sentences() {
-        text = format!("{text}\n{sentence}");
-    }
-    Ok(Outcome::new(text, &Data { value, aftermath }))
+    Ok(Outcome::new(aftermath.told_after(text), &Data { value, aftermath }))
 }
 
 /// One text on its way into one field.

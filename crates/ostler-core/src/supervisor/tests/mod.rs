@@ -8,6 +8,7 @@ mod attach;
 mod blocking;
 mod bridge;
 mod calls;
+mod choosers;
 mod dialog_ends;
 mod dialogs;
 mod frames;

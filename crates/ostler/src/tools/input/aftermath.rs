@@ -53,6 +53,8 @@ pub(in crate::tools) struct Action<'a, T: TaskLayer> {
     since: u64,
     newest_tab: u64,
     filter: EventFilter,
+    /// Choosers are held back until the action is over, or given up by whoever waits for it.
+    _choosers: T::ChooserHold,
 }
 
 /// What came of it. Dialogs stand in every outcome and so not in here.
@@ -67,9 +69,6 @@ pub(in crate::tools) struct Aftermath {
     pub(in crate::tools) file_chooser: Option<FileChooser>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     downloads: Vec<Download>,
-    /// Whether a dialog held the action up.
-    #[serde(skip)]
-    held: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,30 +97,25 @@ struct Download {
 }
 
 impl<'a, T: TaskLayer> Action<'a, T> {
-    /// Begins an action on a tab. From here on its file choosers are held back, until [`Action::end`].
+    /// Begins an action on a tab. Its file choosers are held back as long as the action is there.
     pub(in crate::tools) async fn begin(tab: &'a Tab<'a, T>) -> Result<Self, CallError> {
-        file_chooser::intercept(tab, true).await?;
+        let _choosers = file_chooser::hold(tab).await?;
         let events = tab.context().tasks.events(tab.context().task)?;
         let newest_tab = tab.context().view()?.tabs.iter().map(|tab| tab.number).max().unwrap_or(0);
         let methods = METHODS.iter().map(|method| (*method).to_owned()).collect();
         let since = events.newest();
-        Ok(Self { tab, events, since, newest_tab, filter: EventFilter { methods, session_id: None } })
+        Ok(Self { tab, events, since, newest_tab, filter: EventFilter { methods, session_id: None }, _choosers })
     }
 
     /// Ends the action, `done` being what the input itself came to, and returns what it led to. A dialog that the
     /// input opened is no failure of it, and neither is a page that went away under it.
     pub(in crate::tools) async fn end(self, done: Result<(), CallError>) -> Result<Aftermath, CallError> {
-        let aftermath = match done {
+        match done {
             Ok(()) | Err(CallError::DialogOpen { sent: true, .. } | CallError::UnknownOutcome { .. }) => {
                 self.follow().await
             }
             Err(error) => Err(error),
-        };
-        // A page that a dialog holds answers this when it is over, and a page that is gone needs it no more.
-        if !matches!(&aftermath, Ok(Aftermath { held: true, .. })) {
-            let _ = file_chooser::intercept(self.tab, false).await;
         }
-        aftermath
     }
 
     async fn follow(&self) -> Result<Aftermath, CallError> {
@@ -159,7 +153,6 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 
     fn tell(&self, told: Told) -> Result<Aftermath, CallError> {
         let view = self.tab.context().view()?;
-        let here = view.tabs.iter().find(|tab| tab.target_id == self.tab.target);
         let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed });
         let mut asked = told.tabs.into_iter();
         let new_tabs = view.tabs.iter().filter(|tab| tab.number > self.newest_tab).map(|tab| NewTab {
@@ -170,14 +163,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 .filter(|_| tab.url.is_empty() || tab.url == "about:blank")
                 .unwrap_or_else(|| tab.url.clone()),
         });
-        let held = here.is_some_and(|tab| matches!(tab.state, TabState::Dialog | TabState::Blocked)) || told.held;
-        Ok(Aftermath {
-            page,
-            new_tabs: new_tabs.collect(),
-            file_chooser: told.file_chooser,
-            downloads: told.downloads,
-            held,
-        })
+        Ok(Aftermath { page, new_tabs: new_tabs.collect(), file_chooser: told.file_chooser, downloads: told.downloads })
     }
 }
 
@@ -285,8 +271,14 @@ impl Told {
 }
 
 impl Aftermath {
+    /// Returns what was done with what came of it, each on a line of its own.
+    pub(in crate::tools) fn told_after(&self, done: String) -> String {
+        let lines: Vec<_> = std::iter::once(done).chain(self.sentences()).collect();
+        lines.join("\n")
+    }
+
     /// Returns what a model should know, a sentence each.
-    pub(in crate::tools) fn sentences(&self) -> Vec<String> {
+    fn sentences(&self) -> Vec<String> {
         let mut told = Vec::new();
         if let Some(chooser) = &self.file_chooser {
             told.push(chooser.sentence());

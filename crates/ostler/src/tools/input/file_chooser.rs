@@ -4,7 +4,9 @@
 //! only: in between, a person who uses the same browser gets theirs.
 
 use std::path::Path;
+use std::time::Duration;
 
+use futures_util::future::{join, join_all};
 use ostler_core::{CallError, FrameId, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,6 +15,9 @@ use super::super::context::{Route, Tab};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
 use crate::tasks::Event;
+
+/// How long a frame's process may take to hear of it; a busy one holds up no click on the rest of the page.
+const FRAME: Duration = Duration::from_secs(1);
 
 /// A chooser that the page asked for.
 #[derive(Debug, Serialize)]
@@ -84,10 +89,23 @@ impl FileChooser {
     }
 }
 
-/// Holds choosers back on the tab, or lets them through again.
-pub(in crate::tools) async fn intercept<T: TaskLayer>(tab: &Tab<'_, T>, enabled: bool) -> Result<(), CallError> {
-    let _: Value = tab.call("Page.setInterceptFileChooserDialog", &json!({ "enabled": enabled })).await?;
-    Ok(())
+/// Holds choosers back on the tab, until what is returned is dropped, and returns when all its documents know. A frame
+/// with a process of its own is asked for itself; one that goes away meanwhile opens no chooser.
+pub(in crate::tools) async fn hold<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<T::ChooserHold, CallError> {
+    // A session's commands end in their order: an answer to this one comes after the hold.
+    const AFTER_IT: &str = "Runtime.getIsolateId";
+    let nothing = json!({});
+    let context = tab.context();
+    let hold = context.tasks.hold_choosers(context.task, tab.target.clone())?;
+    let view = context.view()?;
+    let frames = view.all_frames.as_ref().filter(|_| view.current.as_ref() == Some(&tab.target));
+    let sessions = frames.iter().flat_map(|tree| &tree.children).filter_map(|frame| frame.session_id.clone());
+    let inner = sessions.map(|session| {
+        let route = Route { session: Some(session), timeout: Some(FRAME), ..Route::default() };
+        context.call::<Value>(AFTER_IT, &nothing, route)
+    });
+    let (root, _) = join(tab.call::<Value>(AFTER_IT, &nothing), join_all(inner)).await;
+    root.map(|_| hold)
 }
 
 /// Checks that files are there before anything is clicked.

@@ -194,3 +194,28 @@ fn a_download_is_told_of() {
     let clicked = world.tool("browser_click", at(50, 50));
     assert_eq!(clicked["data"]["downloads"][0]["file"], "note.txt", "{clicked}");
 }
+
+#[test]
+fn a_click_that_a_dialog_holds_leaves_choosers_to_the_person_once_that_is_answered() {
+    let mut world = World::with(&[(
+        "/",
+        "<link rel=icon href='data:,'><body style='margin:0'>\
+         <input type=file style='display:block;width:200px;height:100px'>\
+         <button style='width:200px;height:100px' onclick=\"confirm('Sure?')\">Go on</button>",
+    )]);
+    world.go("/");
+    let clicked = world.tool("browser_click", at(50, 150));
+    assert_eq!(clicked["data"]["pending_dialogs"][0]["message"], "Sure?", "{clicked}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    world.line.ask(json!({"meta": "drain_events"}));
+    for kind in ["mousePressed", "mouseReleased"] {
+        let event = json!({"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});
+        world.line.cdp("Input.dispatchMouseEvent", event);
+    }
+    // What the page tells of the press comes before its next answer.
+    assert_eq!(world.line.js("document.activeElement.type"), "file");
+    let events = world.line.ask(json!({"meta": "drain_events"}));
+    assert!(!events.to_string().contains("fileChooserOpened"), "{events}");
+    // While a tool acts it is held back as ever.
+    assert!(text(&world.tool("browser_click", at(50, 50))).contains("The page asks for a file"));
+}

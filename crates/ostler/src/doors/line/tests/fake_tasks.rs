@@ -133,6 +133,7 @@ impl FakeTasks {
 
 impl TaskLayer for FakeTasks {
     type Events = FakeEvents;
+    type ChooserHold = ();
 
     async fn call(&self, request: CallRequest) -> Result<Bytes, CallError> {
         let (reply, outcome) = oneshot::channel();
@@ -179,6 +180,10 @@ impl TaskLayer for FakeTasks {
 
     async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
         self.note(format!("fetch_console {task}"));
+        Self::known(task)
+    }
+
+    fn hold_choosers(&self, task: &TaskId, _: TargetId) -> Result<(), CallError> {
         Self::known(task)
     }
 
