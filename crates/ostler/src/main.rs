@@ -18,6 +18,7 @@ mod paths;
 mod scripts;
 mod secret;
 mod tasks;
+mod this_program;
 mod times;
 mod tools;
 

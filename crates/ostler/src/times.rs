@@ -28,6 +28,11 @@ pub(crate) fn idle_timeout(seconds: f64) -> Result<Duration, String> {
     above_nothing(seconds, IDLE_LONGEST)
 }
 
+/// Returns how long a tool may take, given in seconds or not at all, or what is wrong with the number.
+pub(crate) fn tool_timeout(seconds: Option<f64>, default: Duration, longest: Duration) -> Result<Duration, String> {
+    seconds.map_or(Ok(default), |seconds| above_nothing(seconds, longest))
+}
+
 fn above_nothing(seconds: f64, longest: Duration) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds)
         .ok()

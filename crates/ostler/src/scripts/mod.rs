@@ -80,7 +80,7 @@ impl ScriptRun<'_> {
         self.inherit_socket().map_err(ScriptError::Socket)?;
         command.env("OSTLER_FD", self.socket.as_raw_fd().to_string()).env("OSTLER_SOCKET", self.socket_path);
         // For the helpers that start a daemon of another name; without it they go by the path.
-        if let Ok(program) = std::env::current_exe() {
+        if let Some(program) = std::env::current_exe().ok().filter(|program| program.exists()) {
             command.env("OSTLER_PROGRAM", program);
         }
         if let Some(task) = self.task {

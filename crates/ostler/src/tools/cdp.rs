@@ -1,7 +1,5 @@
 //! `browser_cdp`: any CDP call, for what no other tool does.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use ostler_core::CallError;
 use schemars::JsonSchema;
@@ -13,7 +11,7 @@ use super::outcome::Outcome;
 use super::tab_names;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::times::CALL_LONGEST;
+use crate::times::{self, CALL_DEFAULT, CALL_LONGEST};
 
 /// The longest result that stands in the text, in characters; the data has it whole.
 const MAX_TEXT: usize = 20_000;
@@ -45,12 +43,14 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     if params.is_some_and(|params| !params.starts_with('{')) {
         return Err(bad("params", "must be an object"));
     }
+    let timeout = times::tool_timeout(args.timeout_s, CALL_DEFAULT, CALL_LONGEST);
+    let timeout = timeout.map_err(|why| bad("timeout_s", why))?;
     let view = context.view()?;
     let route = Route {
         target: args.target_id.as_deref().map(|given| tab_names::target(&view, given)).transpose()?,
         session: None,
         frame: args.frame_id.as_deref().map(Into::into),
-        timeout: args.timeout_s.map(seconds).transpose()?,
+        timeout: Some(timeout),
     };
     let params = params.map(|params| Bytes::copy_from_slice(params.as_bytes()));
     let result = context.call_raw(&args.method, params, route).await?;
@@ -59,13 +59,6 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         message: format!("the browser's answer to {} is no JSON", args.method),
     })?;
     Ok(Outcome::new(text_of(result), &Data { result }))
-}
-
-fn seconds(given: f64) -> Result<Duration, CallError> {
-    let time = Duration::try_from_secs_f64(given).ok();
-    time.filter(|time| *time >= Duration::from_millis(1) && *time <= CALL_LONGEST).ok_or_else(|| {
-        bad("timeout_s", format!("must be a number of seconds above 0, at most {}", CALL_LONGEST.as_secs()))
-    })
 }
 
 /// Returns the result as a model reads it: cut where it is long.

@@ -3,10 +3,13 @@
 //! The script is a process of its own, started by the command itself: what works in a shell works here, and an
 //! endless loop or a crash in it is nothing to the daemon.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{FusedFuture as _, join};
 use ostler_core::{CallError, TimeoutHint};
 use rustix::process::{Pid, Signal, kill_process_group};
 use schemars::JsonSchema;
@@ -19,11 +22,14 @@ use super::context::Context;
 use super::outcome::Outcome;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::{this_program, times};
 
 const DEFAULT: Duration = Duration::from_secs(120);
 const LONGEST: Duration = Duration::from_secs(3600);
 /// How long a script that was told that its time is over may take to end.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long a stream is read on after the script has ended.
+const LEFT_TO_READ: Duration = Duration::from_millis(500);
 /// How much is kept of each stream, in bytes.
 const MOST_OUTPUT: usize = 20_000;
 
@@ -46,30 +52,18 @@ struct Data<'a> {
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
-    let limit =
-        match args.timeout_s {
-            None => DEFAULT,
-            Some(seconds) => Duration::try_from_secs_f64(seconds)
-                .ok()
-                .filter(|time| !time.is_zero() && *time <= LONGEST)
-                .ok_or_else(|| bad("timeout_s", format!("must be above 0 and at most {}", LONGEST.as_secs())))?,
-        };
-    let failed = |error: std::io::Error| bad("script", format!("cannot be started: {error}"));
+    let limit = times::tool_timeout(args.timeout_s, DEFAULT, LONGEST).map_err(|why| bad("timeout_s", why))?;
+    let failed = |error: io::Error| bad("script", format!("cannot be started: {error}"));
     let mut file = tempfile::Builder::new().prefix("script-").suffix(".py").tempfile().map_err(failed)?;
     file.write_all(args.script.as_bytes()).map_err(failed)?;
-    let mut script = Script(
-        Command::new(std::env::current_exe().map_err(failed)?)
-            .arg("--task")
-            .arg(context.task.as_str())
-            .args(["run", "--timeout", &limit.as_secs_f64().to_string()])
-            .arg(file.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?,
-    );
+    let mut command = Command::new(this_program::path().map_err(failed)?);
+    command
+        .arg0("ostler")
+        .arg("--task")
+        .arg(context.task.as_str())
+        .args(["run", "--timeout", &limit.as_secs_f64().to_string()])
+        .arg(file.path());
+    let mut script = Script::start(command).map_err(failed)?;
     let Ok(ran) = timeout(limit + GRACE, script.run()).await else {
         let timeout_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         return Err(CallError::Timeout { method: "browser_run".to_owned(), timeout_ms, hint: TimeoutHint::None });
@@ -83,9 +77,15 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     Ok(Outcome::new(text, &Data { exit_status: status.code(), stdout: &stdout, stderr: &stderr }))
 }
 
-/// A running script with everything that it started; dropped, all of it ends.
-struct Script(Child);
+/// A running script with everything that it started and that has stayed in its process group: all of it ends with the
+/// script, and when this is dropped.
+struct Script {
+    child: Child,
+    /// Taken once it was ended: its number may be another's soon after.
+    group: Option<Pid>,
+}
 
+#[derive(Debug)]
 struct Ran {
     status: ExitStatus,
     stdout: String,
@@ -93,33 +93,99 @@ struct Ran {
 }
 
 impl Script {
-    async fn run(&mut self) -> std::io::Result<Ran> {
-        let (stdout, stderr) = (self.0.stdout.take(), self.0.stderr.take());
-        let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), self.0.wait());
-        Ok(Ran { status: status?, stdout, stderr })
+    fn start(mut command: Command) -> io::Result<Self> {
+        let streams = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = streams.process_group(0).spawn()?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok(Self { child, group })
     }
-}
 
-impl Drop for Script {
-    fn drop(&mut self) {
-        // Its number is its own as long as it has not been waited for; its group may outlive it.
-        let id = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        if let Some(group) = id {
+    async fn run(&mut self) -> io::Result<Ran> {
+        let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
+        let (mut output, mut errors) = (Printed::default(), Printed::default());
+        let status = {
+            let mut reading = pin!(join(output.read(stdout), errors.read(stderr)).fuse());
+            let status = tokio::select! {
+                status = self.child.wait() => status?,
+                _ = &mut reading => self.child.wait().await?,
+            };
+            self.end();
+            if !reading.is_terminated() {
+                // What it left behind in another group may hold the streams open for as long as it lives.
+                let _ = timeout(LEFT_TO_READ, reading).await;
+            }
+            status
+        };
+        Ok(Ran { status, stdout: output.text(), stderr: errors.text() })
+    }
+
+    fn end(&mut self) {
+        if let Some(group) = self.group.take() {
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-/// Reads a stream to its end and keeps the beginning: a script that prints without end is not stopped by us.
-async fn read(stream: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(mut stream) = stream else { return String::new() };
-    let (mut kept, mut cut) = (Vec::new(), 0);
-    let mut buffer = vec![0; 16 * 1024];
-    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-        let room = MOST_OUTPUT.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(&buffer[..room]);
-        cut += count - room;
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.end();
     }
-    let text = String::from_utf8_lossy(&kept);
-    if cut == 0 { text.into_owned() } else { format!("{text}\n... cut: {cut} more bytes\n") }
+}
+
+/// What came on a stream so far: the beginning, since a script that prints without end is not stopped by us.
+#[derive(Debug, Default)]
+struct Printed {
+    kept: Vec<u8>,
+    cut: usize,
+}
+
+impl Printed {
+    /// Reads a stream to its end.
+    async fn read(&mut self, stream: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stream) = stream else { return };
+        let mut buffer = vec![0; 16 * 1024];
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            let room = MOST_OUTPUT.saturating_sub(self.kept.len()).min(count);
+            self.kept.extend_from_slice(&buffer[..room]);
+            self.cut += count - room;
+        }
+    }
+
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.kept);
+        if self.cut == 0 { text.into_owned() } else { format!("{text}\n... cut: {} more bytes\n", self.cut) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Script {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        Script::start(command).expect("a shell")
+    }
+
+    /// Whether there is a process of this number that is no zombie.
+    fn runs(pid: &str) -> bool {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    #[tokio::test]
+    async fn a_finished_script_is_done_whoever_keeps_its_output_open() {
+        // The one stays in the script's group, the other leaves it.
+        for left_behind in ["sleep 600", "setsid sleep 600"] {
+            let mut script = shell(&format!("{left_behind} & echo $!"));
+            let ran = timeout(Duration::from_secs(30), script.run()).await.expect("in time").expect("it ran");
+            let pid = ran.stdout.trim();
+            assert!(ran.status.success() && !pid.is_empty(), "{ran:?}");
+            if let Some(outside) = pid.parse().ok().and_then(Pid::from_raw).filter(|_| left_behind.contains("setsid")) {
+                let _ = rustix::process::kill_process(outside, Signal::KILL);
+            }
+            while runs(pid) {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
 }

@@ -76,11 +76,7 @@ impl GuardCommand {
     /// Returns the command that runs this very binary under a subcommand, even if the file was replaced by an upgrade
     /// since we started.
     pub(crate) fn of(subcommand: &str) -> Self {
-        let program = if cfg!(target_os = "linux") {
-            PathBuf::from("/proc/self/exe")
-        } else {
-            std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ostler"))
-        };
+        let program = crate::this_program::path().unwrap_or_else(|_| PathBuf::from("ostler"));
         Self { program, args: vec![subcommand.into()] }
     }
 }
@@ -146,7 +142,7 @@ fn flags(options: &LaunchOptions) -> Vec<String> {
         "--disable-sync",
         "--disable-component-update",
         "--disable-background-networking",
-        // The profile lives as short as the browser: no keyring of the person's is asked.
+        // No keyring of the person's is asked: for a fresh profile it would be of no use, and a kept one is the agent's.
         "--password-store=basic",
         "--use-mock-keychain",
     ]

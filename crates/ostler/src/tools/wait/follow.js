@@ -1,5 +1,5 @@
-// Resolves to true once the condition holds in this document, to false when the time is over.
-(kind, wanted, patience) => new Promise((done, fail) => {
+// Resolves to true once the condition holds in this document, to false when the time is over or `name` is dispatched.
+(kind, wanted, patience, name) => new Promise((done, fail) => {
   // What is in a form or a document may be named like a property of it; its prototypes know better.
   const own = (node, name) => {
     const value = Reflect.get(Object.getPrototypeOf(node), name, node);
@@ -37,10 +37,11 @@
   const events = ['load', 'readystatechange', 'transitionend', 'animationend', 'toggle', 'input', 'resize', 'focusin'];
   const over = value => {
     observer.disconnect();
-    for (const name of events) removeEventListener(name, later, true);
+    for (const event of events) removeEventListener(event, later, true);
     clearTimeout(late);
     clearTimeout(due);
     clearInterval(unseen);
+    removeEventListener(name, cancel);
     done(value);
   };
   const look = () => {
@@ -60,6 +61,9 @@
   const late = setTimeout(() => over(false), patience);
   // That a shadow root was attached is told by nothing.
   const unseen = setInterval(later, 500);
-  for (const name of events) addEventListener(name, later, true);
+  for (const event of events) addEventListener(event, later, true);
+  const cancel = () => over(false);
+  dispatchEvent(new Event(name));
+  addEventListener(name, cancel);
   look();
 })

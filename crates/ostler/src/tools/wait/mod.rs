@@ -2,12 +2,16 @@
 
 mod traffic;
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use ostler_core::view::TabState;
-use ostler_core::{CallError, FrameId, SessionId, TimeoutHint};
+use ostler_core::view::{DialogView, TabState, TaskView};
+use ostler_core::{CallError, FrameId, SessionId, TargetId, TimeoutHint};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -19,11 +23,15 @@ use super::outcome::Outcome;
 use super::waiting::{News, Watch};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::tasks::Event;
+use crate::times;
 
 const DEFAULT: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(600);
 /// How long a frame is left alone that could not be asked: it is being replaced.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
+/// How long a document may take to hear that nobody waits for it any more.
+const TAKE_BACK: Duration = Duration::from_secs(1);
 
 /// Waits until one condition holds in the current tab.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -55,13 +63,7 @@ enum Condition {
 
 impl Condition {
     fn read(args: Args) -> Result<(Self, Duration), CallError> {
-        let patience = match args.timeout_s {
-            None => DEFAULT,
-            Some(seconds) => Duration::try_from_secs_f64(seconds)
-                .ok()
-                .filter(|time| !time.is_zero() && *time <= LONGEST)
-                .ok_or_else(|| bad("timeout_s", format!("must be above 0 and at most {}", LONGEST.as_secs())))?,
-        };
+        let patience = times::tool_timeout(args.timeout_s, DEFAULT, LONGEST).map_err(|why| bad("timeout_s", why))?;
         let named = [
             args.text.map(Self::Text),
             args.selector.map(Self::Selector),
@@ -121,62 +123,138 @@ struct Wait<'a, T> {
     deadline: Instant,
 }
 
+/// A frame below the top one; none for that.
+type Place = Option<FrameId>;
+
+/// What the documents are asked.
+#[derive(Debug)]
+struct Question<'a> {
+    kind: &'a str,
+    wanted: &'a str,
+    in_frames: bool,
+    /// Its own name, of the event that ends it in a document.
+    name: String,
+}
+
+const NEW_DOCUMENTS: &[&str] = &["Page.frameNavigated", "Page.frameAttached"];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NewDocument {
+    frame: Option<Navigated>,
+    frame_id: Option<FrameId>,
+}
+
+#[derive(Deserialize)]
+struct Navigated {
+    id: FrameId,
+}
+
 const FOLLOW: &str = include_str!("follow.js");
 
 impl<T: TaskLayer> Wait<'_, T> {
     /// Lets the documents of the tab tell when the condition holds; of a frame tree that changes, the new ones too.
     async fn for_page(&self, kind: &str, wanted: &str, in_frames: bool) -> Result<bool, CallError> {
-        const REPLACED: &[&str] = &["Page.frameNavigated", "Page.frameAttached", "Page.frameDetached"];
-        let mut watch = Watch::begin(self.tab, REPLACED, self.left())?;
-        'frames: loop {
-            let frames = if in_frames { self.frames()? } else { vec![None] };
-            let mut asked: FuturesUnordered<_> =
-                frames.into_iter().map(|frame| self.ask(frame, kind, wanted)).collect();
-            loop {
-                tokio::select! {
-                    Some(told) = asked.next() => match told {
+        let question = Question { kind, wanted, in_frames, name: fresh_name() };
+        let mut unanswered = HashMap::new();
+        let came = self.until_one_tells(&question, &mut unanswered).await;
+        if came.as_ref().is_ok_and(|came| *came) {
+            // The others would look on until their time is over.
+            join_all(unanswered.into_keys().map(|frame| self.take_back(frame, &question))).await;
+        }
+        came
+    }
+
+    /// `unanswered` has the newest question to each frame. Only a document that is new is asked, and asked once: what
+    /// comes of an older one's question is nothing to us any more.
+    async fn until_one_tells(
+        &self,
+        question: &Question<'_>,
+        unanswered: &mut HashMap<Place, usize>,
+    ) -> Result<bool, CallError> {
+        let mut watch = Watch::begin(self.tab, NEW_DOCUMENTS, self.left())?;
+        let mut asked = FuturesUnordered::new();
+        let (mut to_ask, mut pause) = (self.places(question)?, Duration::ZERO);
+        for number in 0.. {
+            for place in to_ask.drain(..) {
+                unanswered.insert(place.clone(), number);
+                asked.push(self.ask(place, number, pause, question));
+            }
+            pause = Duration::ZERO;
+            tokio::select! {
+                Some((place, of, told)) = asked.next() => {
+                    if unanswered.get(&place) != Some(&of) {
+                        continue;
+                    }
+                    unanswered.remove(&place);
+                    match told {
                         Ok(true) => return Ok(true),
                         Ok(false) => {}
                         Err(error) => {
                             refuse_for_good(error)?;
-                            sleep(ASK_AGAIN).await;
-                            continue 'frames;
+                            pause = ASK_AGAIN;
+                            to_ask.extend(self.places(question)?.into_iter().filter(|there| *there == place));
                         }
-                    },
-                    news = watch.next() => match news? {
-                        News::Events(events) => {
-                            let replaced = |event: &crate::tasks::Event| REPLACED.iter().any(|name| event.method == name.as_bytes());
-                            if events.iter().any(replaced) {
-                                continue 'frames;
-                            }
-                        }
-                        News::Dialog => return Err(self.held()?),
-                        News::TimeIsUp => return Ok(false),
-                    },
+                    }
                 }
+                news = watch.next() => match news? {
+                    News::Events(events) => {
+                        let new: HashSet<_> = events.iter().filter_map(|event| self.place_of(event)).collect();
+                        to_ask.extend(self.places(question)?.into_iter().filter(|there| new.contains(there)));
+                    }
+                    News::Dialog => return Err(self.held()?),
+                    News::TimeIsUp => return Ok(false),
+                },
             }
         }
+        Ok(false)
     }
 
-    /// Asks one document to tell; the top one when none is named.
-    async fn ask(&self, frame: Option<FrameId>, kind: &str, wanted: &str) -> Result<bool, CallError> {
+    /// Asks one document to tell, after a pause. It gives up an earlier question of the same wait.
+    async fn ask(
+        &self,
+        place: Place,
+        number: usize,
+        pause: Duration,
+        question: &Question<'_>,
+    ) -> (Place, usize, Result<bool, CallError>) {
+        sleep(pause).await;
         let left = self.left();
-        let expression = format!("({FOLLOW})({}, {}, {})", json!(kind), json!(wanted), left.as_millis());
-        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let Question { kind, wanted, name, .. } = question;
+        let arguments = json!([kind, wanted, left.as_millis(), name]);
         // The page gives up by itself; a page that cannot is given a little longer.
-        let timeout = Some(left + Duration::from_secs(1));
-        let target = frame.is_none().then(|| self.tab.target.clone());
-        let route = Route { target, frame, timeout, ..Route::default() };
-        let evaluated: Evaluated = self.tab.context().call("Runtime.evaluate", &params, route).await?;
-        evaluated.read()
+        let timeout = left + Duration::from_secs(1);
+        let evaluated = self.evaluate(place.clone(), format!("({FOLLOW})(...{arguments})"), timeout).await;
+        (place, number, evaluated.and_then(|evaluated| evaluated.read()))
     }
 
-    /// Returns the frames below the top one, and nothing for that.
-    fn frames(&self) -> Result<Vec<Option<FrameId>>, CallError> {
+    /// Ends the question in one document, where it is still asked.
+    async fn take_back(&self, place: Place, question: &Question<'_>) {
+        let expression = format!("dispatchEvent(new Event({}))", json!(question.name));
+        // One that does not take this in gives up by itself when the time is over.
+        let _ = self.evaluate(place, expression, TAKE_BACK).await;
+    }
+
+    async fn evaluate(&self, frame: Place, expression: String, timeout: Duration) -> Result<Evaluated, CallError> {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let target = frame.is_none().then(|| self.tab.target.clone());
+        let route = Route { target, frame, timeout: Some(timeout), ..Route::default() };
+        self.tab.context().call("Runtime.evaluate", &params, route).await
+    }
+
+    /// Returns where the question goes now.
+    fn places(&self, question: &Question<'_>) -> Result<Vec<Place>, CallError> {
         let view = self.tab.context().view()?;
         let below = view.frame_tree.iter().filter(|tree| tree.top.frame_id.as_str() == self.tab.target.as_str());
         let below = below.flat_map(|tree| tree.children.iter().map(|frame| Some(frame.frame_id.clone())));
-        Ok(std::iter::once(None).chain(below).collect())
+        Ok(std::iter::once(None).chain(below.filter(|_| question.in_frames)).collect())
+    }
+
+    /// Returns the frame that has a new document, or is new, if that is what an event tells.
+    fn place_of(&self, event: &Event) -> Option<Place> {
+        let told: NewDocument = serde_json::from_slice(&event.params).ok()?;
+        let frame = told.frame.map(|frame| frame.id).or(told.frame_id)?;
+        Some(Some(frame).filter(|frame| frame.as_str() != self.tab.target.as_str()))
     }
 
     async fn for_url(&self, wanted: &str) -> Result<bool, CallError> {
@@ -236,12 +314,26 @@ impl<T: TaskLayer> Wait<'_, T> {
     /// Returns the error for a tab that a dialog holds.
     fn held(&self) -> Result<CallError, CallError> {
         let view = self.tab.context().view()?;
-        let open = view.pending_dialogs.iter().find(|dialog| dialog.session_id == self.tab.session);
-        Ok(match open.or(view.pending_dialogs.first()) {
+        Ok(match dialog_of(&view, &self.tab.target, &self.tab.session) {
             Some(dialog) => CallError::DialogOpen { dialog: dialog.clone(), sent: false },
             None => CallError::NoDialog { why: Some("the dialog that held the page is over already") },
         })
     }
+}
+
+/// Returns the dialog that is open in a tab. One that came over the bridge is answered on the session of its frame.
+fn dialog_of<'a>(view: &'a TaskView, target: &TargetId, session: &SessionId) -> Option<&'a Arc<DialogView>> {
+    let tree = view.all_frames.iter().find(|tree| tree.top.frame_id.as_str() == target.as_str());
+    let within = |dialog: &DialogView| {
+        dialog.frame_id.as_str() == target.as_str()
+            || tree.is_some_and(|tree| tree.children.iter().any(|frame| frame.frame_id == dialog.frame_id))
+    };
+    view.pending_dialogs.iter().find(|dialog| dialog.session_id == *session || within(dialog))
+}
+
+/// Returns a name that no page can know before.
+fn fresh_name() -> String {
+    format!("ostler-{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// Passes on what asking again cannot change.
@@ -274,7 +366,31 @@ fn matches(url: &str, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use ostler_core::view::{DialogKind, DialogView, TaskView};
+    use ostler_core::{DialogId, FrameId, SessionId, TargetId, TaskId};
+
+    use super::{dialog_of, matches};
+
+    #[test]
+    fn a_tab_that_waits_is_not_told_of_another_tabs_dialog() {
+        let dialog = |number, session: &str, frame: &str| DialogView {
+            id: DialogId(number),
+            kind: DialogKind::Confirm,
+            message: "Sure?".to_owned(),
+            default_prompt: String::new(),
+            opened_at: 1.5,
+            session_id: SessionId::from(session),
+            frame_id: FrameId::from(frame),
+            answerable: true,
+        };
+        let of = |dialogs: Vec<DialogView>| {
+            let mut view = TaskView::empty(TaskId::default_task());
+            view.pending_dialogs = dialogs.into_iter().map(Into::into).collect();
+            dialog_of(&view, &TargetId::from("T"), &SessionId::from("S")).map(|dialog| dialog.id)
+        };
+        assert_eq!(of(vec![dialog(1, "OTHER", "U")]), None);
+        assert_eq!(of(vec![dialog(1, "OTHER", "U"), dialog(2, "S", "F")]), Some(DialogId(2)));
+    }
 
     #[test]
     fn an_address_is_found_by_a_part_or_by_a_pattern() {
