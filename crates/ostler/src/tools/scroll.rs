@@ -18,6 +18,9 @@ use crate::page::Use;
 /// How long the page may take until it stands still.
 const STILL: Duration = Duration::from_secs(10);
 
+/// The farthest in one go: a wheel turned by numbers out of all measure turns nothing in its tab any more.
+const FARTHEST: f64 = 1_000_000.0;
+
 /// Scrolls with the mouse wheel.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,9 +47,7 @@ struct Data {
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let (dx, dy) = (args.dx.unwrap_or(0.0), args.dy);
-    if !(dx.is_finite() && dy.is_finite()) || dx == 0.0 && dy == 0.0 {
-        return Err(bad("dy", "must be a number of pixels other than 0"));
-    }
+    check(dx, dy)?;
     let tab = context.tab().await?;
     let (at, over) = match args.reference {
         Some(reference) => {
@@ -70,9 +71,36 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     Ok(Outcome::new(text, &data))
 }
 
+/// Refuses a way that is none, or that a browser's wheel does not survive.
+fn check(dx: f64, dy: f64) -> Result<(), CallError> {
+    if let Some((field, _)) = [("dx", dx), ("dy", dy)].into_iter().find(|(_, by)| !(-FARTHEST..=FARTHEST).contains(by))
+    {
+        return Err(bad(field, format!("must be a number of pixels from -{FARTHEST} to {FARTHEST}")));
+    }
+    if dx == 0.0 && dy == 0.0 {
+        return Err(bad("dy", "must be a number of pixels other than 0"));
+    }
+    Ok(())
+}
+
 async fn middle<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Point, CallError> {
     let (x, y) = tab.evaluate("[innerWidth / 2, innerHeight / 2]", STILL).await?;
     Ok(Point { x, y })
 }
 
 const FOLLOW: &str = include_str!("scroll.js");
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn a_way_out_of_all_measure_is_refused_before_the_wheel_turns() {
+        for (dx, dy) in [(0.0, 1e300), (-1e7, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY), (0.0, 0.0)] {
+            assert!(check(dx, dy).is_err(), "{dx} {dy}");
+        }
+        for (dx, dy) in [(0.0, 1e6), (-20.5, 0.0)] {
+            assert_eq!(check(dx, dy), Ok(()), "{dx} {dy}");
+        }
+    }
+}
