@@ -46,6 +46,12 @@ pub(crate) fn needs_every_frame(method: &str) -> bool {
     matches!(method, "Page.printToPDF" | "Page.captureSnapshot")
 }
 
+/// Returns whether the browser takes the method for any page of a tab that shows a native dialog, whichever of its
+/// processes asks, and does nothing with it (facts A15, F19).
+pub(crate) fn is_swallowed_in_tab(method: &str) -> bool {
+    method.starts_with("Input.dispatch")
+}
+
 /// Returns whether the method gets no answer from a page that our script has paused, or, as input, an answer and no
 /// effect (fact B5). Whatever waits for a promise is silent too: see [`awaits_promise`].
 pub(crate) fn stops_in_pause(method: &str) -> bool {

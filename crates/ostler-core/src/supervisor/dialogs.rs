@@ -240,7 +240,9 @@ impl Supervisor {
         let Some(known) = self.sessions.get(session) else { return false };
         let shares_process = dialog.isolate.is_some() && dialog.isolate == known.isolate;
         let same_target = self.sessions.get(&dialog.owner).is_some_and(|owner| owner.target == known.target);
-        let needs_it = known.tab.as_ref() == Some(tab) && blocking::needs_every_frame(method);
+        let swallowed = matches!(dialog.via, Via::Native) && blocking::is_swallowed_in_tab(method);
+        let in_tab = known.tab.as_ref() == Some(tab);
+        let needs_it = in_tab && (swallowed || blocking::needs_every_frame(method));
         dialog.blocked.contains(session) || shares_process || same_target || needs_it
     }
 

@@ -70,6 +70,7 @@ pub(super) async fn run(
         named: false,
         widen: false,
         asking: false,
+        rests: false,
         ever_connected: false,
     };
     driver.live().await;
@@ -106,6 +107,8 @@ struct Driver {
     widen: bool,
     /// The person at the browser is asked for consent now.
     asking: bool,
+    /// Only somebody who asks for this very browser changes anything.
+    rests: bool,
     ever_connected: bool,
 }
 
@@ -188,6 +191,7 @@ impl Driver {
     /// Answers commands while there is no connection, for as long as `pause` says.
     async fn idle(&mut self, pause: Pause) -> ControlFlow<()> {
         let started = Instant::now();
+        self.rests = matches!(pause, Pause::UntilNamed);
         loop {
             let left = match pause {
                 _ if self.named => Some(Duration::ZERO),
@@ -213,6 +217,7 @@ impl Driver {
             }
             self.carry_out();
         }
+        self.rests = false;
         self.widen = self.named;
         (self.needed, self.named) = (false, false);
         if !self.ever_connected {
@@ -434,7 +439,8 @@ impl Driver {
             }
             Some(Command::Ask { waiter, input, reply }) => {
                 self.needed = true;
-                if !self.ever_connected && !self.asking {
+                // Nobody waits for a dial that they do not bring about: they are told why there is none.
+                if !self.ever_connected && !self.asking && !self.rests {
                     self.apply(Input::Dialling);
                 }
                 self.waiting.insert(waiter, reply);

@@ -255,6 +255,18 @@ fn a_service_that_may_have_started_a_browser_without_naming_it_is_not_forgotten(
 }
 
 #[test]
+fn without_a_key_every_try_is_told_so_at_once() {
+    let rented = Rented::new();
+    for (service, variable) in [("browser-use", "BROWSER_USE_API_KEY"), ("browserbase", "BROWSERBASE_API_KEY")] {
+        for _ in 0..2 {
+            let ran = Ran::of(rented.ostler(&["connect", "--cloud", service]).env_remove(variable));
+            ran.assert_failed(1, &["no API key", variable]);
+        }
+    }
+    assert!(rented.service.seen().is_empty(), "there is nothing to ask with");
+}
+
+#[test]
 fn a_browser_that_cannot_be_reached_is_stopped() {
     let rented = Rented::new();
     rented.service.set_address("ftp://127.0.0.1/S3CRET");
