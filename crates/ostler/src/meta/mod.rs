@@ -16,6 +16,7 @@ mod event_json;
 mod events;
 mod fields;
 mod interrupt;
+mod overview;
 mod pending_dialog;
 mod ping;
 mod session;
@@ -85,6 +86,7 @@ meta_requests! {
     disconnect,
     tasks,
     endpoint,
+    overview,
     tool,
     interrupt,
     shutdown,

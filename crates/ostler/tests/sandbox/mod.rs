@@ -185,6 +185,9 @@ pub(crate) struct FakeDaemon {
 }
 
 impl FakeDaemon {
+    /// The answer that is none: the connection is closed.
+    pub(crate) const HANG_UP: &str = "";
+
     /// Listens on the sandbox's socket; `ping` is answered as this version's daemon does, the rest by `answer`.
     pub(crate) fn start(sandbox: &Sandbox, answer: impl Fn(&str) -> String + Send + 'static) -> Self {
         Self::with_version(sandbox, env!("CARGO_PKG_VERSION"), answer)
@@ -221,6 +224,9 @@ fn serve(client: &UnixStream, asked: &Mutex<Vec<String>>, answer: impl Fn(&str) 
         let Ok(line) = line else { return };
         let reply = answer(&line);
         asked.lock().expect("no test thread panics with the lock").push(line);
+        if reply == FakeDaemon::HANG_UP {
+            return;
+        }
         let mut client = client;
         if client.write_all(format!("{reply}\n").as_bytes()).is_err() {
             return;

@@ -152,6 +152,16 @@ fn list(context: &Context) -> Result<Exit, Failure> {
 }
 
 impl OpenDialog {
+    /// Returns its id, such as `d-3`.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns what it asks.
+    pub(super) fn question(&self) -> String {
+        format!("{} {:?}", self.kind, text::short(&self.message, 80))
+    }
+
     /// Returns the dialog on one line, with how long it has been open.
     pub(super) fn words(&self, now: f64) -> String {
         let age = text::age(now - self.opened_at);

@@ -12,7 +12,9 @@ mod failure;
 mod helpers;
 mod interrupt;
 mod js;
+mod man;
 mod mcp;
+mod overview;
 mod passthrough;
 mod reply;
 mod script;
@@ -22,6 +24,7 @@ mod status;
 mod stop;
 mod text;
 mod tool;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -56,6 +59,7 @@ enum Verb {
     Connect(connect::Connect),
     Disconnect(disconnect::Disconnect),
     Status(status::Status),
+    Watch(watch::Watch),
     Doctor(doctor::Doctor),
     Interrupt(interrupt::Interrupt),
     Mcp(mcp::Mcp),
@@ -65,6 +69,7 @@ enum Verb {
     Config(config::Config),
     Skill(skill::Skill),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 const AFTER_HELP: &str = "\
@@ -109,6 +114,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Connect(verb)) => verb.run(&context),
         Some(Verb::Disconnect(verb)) => verb.run(&context),
         Some(Verb::Status(verb)) => verb.run(&context),
+        Some(Verb::Watch(verb)) => verb.run(&context),
         Some(Verb::Doctor(verb)) => verb.run(&context),
         Some(Verb::Interrupt(verb)) => verb.run(&context),
         Some(Verb::Mcp(verb)) => verb.run(&context),
@@ -118,6 +124,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Verb::Config(verb)) => verb.run(&context),
         Some(Verb::Skill(verb)) => verb.run(&context),
         Some(Verb::Completions(verb)) => verb.run(&context),
+        Some(Verb::Man(verb)) => verb.run(&context),
     }
 }
 

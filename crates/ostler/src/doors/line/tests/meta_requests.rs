@@ -261,6 +261,32 @@ async fn disconnect_interrupt_and_tasks_reply_as_promised() {
 }
 
 #[tokio::test]
+async fn an_overview_shows_all_of_a_task_and_waits_for_news_when_told_what_was_seen() {
+    let (mut client, script) = Client::connect();
+    script.publish(|view| view.active = true);
+    script.events().happen("Page.a", "{}", None);
+    script.events().overflow();
+    script.events().happen("Page.b", "{}", None);
+    let first = client.ask(r#"{"meta":"overview"}"#).await;
+    let read = |reply: &str| serde_json::from_str::<serde_json::Value>(reply).expect("JSON");
+    let task = &read(&first)["tasks"][0];
+    assert_eq!((&task["task"], &task["events"], &task["lost"]), (&"default".into(), &2.into(), &1.into()));
+    assert_eq!((&task["frames"], &task["state"]["active"]), (&0.into(), &true.into()));
+    assert_eq!(read(&first)["next"], 2);
+
+    // What is old already is answered at once, and what is new as soon as it is there.
+    let at_once = client.ask(r#"{"meta":"overview","seen":1,"wait_ms":60000}"#).await;
+    assert_eq!(read(&at_once), read(&first));
+    client.send(r#"{"meta":"overview","seen":2,"wait_ms":60000}"#).await;
+    script.events().waited_for().await;
+    script.events().happen("Page.c", "{}", None);
+    assert_eq!(read(&client.line().await)["next"], 3);
+    // Without news the answer comes when the time is over.
+    assert_eq!(read(&client.ask(r#"{"meta":"overview","seen":3,"wait_ms":1}"#).await)["next"], 3);
+    assert_error(&client.ask(r#"{"meta":"overview","wait_ms":60001}"#).await, "bad_request", "wait_ms");
+}
+
+#[tokio::test]
 async fn shutdown_is_asked_for_once_its_reply_is_written() {
     let (mut client, script) = Client::connect();
     assert!(!script.is_shutdown_requested());
