@@ -149,6 +149,16 @@ impl Address {
         self.ip().is_some_and(|ip| ip.is_loopback())
     }
 
+    /// Says whether it is written as people write the address of a Chromium on this machine.
+    pub(super) fn is_chromium_here(&self, protocol: Protocol) -> bool {
+        let here = self.is_loopback() || self.host.eq_ignore_ascii_case("localhost");
+        let plain = match protocol {
+            Protocol::Http => matches!(self.path.as_str(), "" | "/" | "/json/version" | "/json/version/"),
+            Protocol::WebSocket => self.path.starts_with("/devtools/browser/"),
+        };
+        here && plain && !self.tls && self.query.is_none()
+    }
+
     /// Returns the URL of the version page below the path that was given, query included: it may be the token.
     pub(super) fn version_url(&self) -> SecretUrl {
         let base = self.path.trim_end_matches('/');

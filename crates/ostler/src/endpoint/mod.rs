@@ -32,6 +32,7 @@ use std::path::PathBuf;
 
 use crate::secret::SecretUrl;
 
+use address::Address;
 pub(crate) use address::Protocol;
 use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use discover::{Sighting, Standing, survey};
@@ -118,7 +119,7 @@ pub(crate) struct Endpoint {
 }
 
 /// A running browser that was discovered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     profile: Option<profiles::Profile>,
     port: u16,
@@ -144,6 +145,19 @@ impl Found {
             (_, None) => false,
         }
     }
+
+    /// Says whether a URL leads to it.
+    pub(crate) fn is_at(&self, url: &SecretUrl) -> bool {
+        port_here(url) == Some(self.port)
+    }
+}
+
+/// Returns the port of this machine on which the browser listens that a URL leads to. Only where the URL says no more
+/// than that: what is behind a path, a query or a proxy of another kind may be another browser each time.
+pub(crate) fn port_here(url: &SecretUrl) -> Option<u16> {
+    let protocol = Protocol::of(url)?;
+    let address = Address::parse(&Given::new(url.clone(), "cdp_url"), protocol).ok()?;
+    address.is_chromium_here(protocol).then_some(address.port)
 }
 
 /// Whose browser it is, in the words of the contract's `ping`.
@@ -212,5 +226,29 @@ pub(crate) async fn find(source: &Source, machine: &Machine, nobodys: &[SecretUr
         Source::Launch(options) => launch::launch(options, machine).await,
         Source::Cloud(order) => cloud::start(order, machine).await,
         Source::CloudRunning(facts) => cloud::reach(facts, machine).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_leads_to_a_browser_here_only_if_it_says_no_more_than_its_port() {
+        let at = |url: &str| port_here(&SecretUrl::new(url));
+        for url in ["http://127.0.0.1:9222", "http://localhost:9222/json/version", "ws://[::1]:9222/devtools/browser/1"]
+        {
+            assert_eq!(at(url), Some(9222), "{url}");
+        }
+        for url in [
+            "https://127.0.0.1:9222",
+            "http://192.0.2.1:9222",
+            "http://127.0.0.1:9222/?token=1",
+            "http://127.0.0.1:9222/chromium",
+            "ws://127.0.0.1:9222/",
+            "no URL",
+        ] {
+            assert_eq!(at(url), None, "{url}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! ③ Who works where: which browser each task is in, and what a door may ask of it.
 
+mod browsers;
 mod registry;
 mod request;
 

@@ -9,13 +9,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use ostler_core::supervisor::{self, ClientCall, Input, Outcome};
 use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
-use ostler_core::{CallError, SessionId, TargetId, TaskId};
+use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
+use super::browsers::{Browser, Browsers, Key};
 use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
 use crate::connection::{ChooserHold, Handle};
-use crate::endpoint::cloud::{CloudSettings, Provider};
-use crate::endpoint::{BrowserKind, Given, Machine, Source, Wanted};
+use crate::endpoint::cloud::CloudSettings;
+use crate::endpoint::{self, BrowserKind, Found, Given, Machine, Source};
 use crate::page::Memory;
 use crate::secret::SecretUrl;
 
@@ -62,7 +64,7 @@ pub(crate) struct Registry {
 
 #[derive(Debug, Default)]
 struct State {
-    browsers: Vec<Browser>,
+    browsers: Browsers,
     tasks: BTreeMap<TaskId, Entry>,
     /// How far the numbers of tasks went that are over: a name that comes back counts on.
     ended: BTreeMap<TaskId, Counts>,
@@ -83,31 +85,21 @@ struct Binding {
     is_new: bool,
 }
 
-#[derive(Debug)]
-struct Browser {
-    /// What two tasks must have in common to share it.
-    key: Key,
-    handle: Handle,
-}
-
 #[derive(Clone, Debug)]
 struct Entry {
     handle: Handle,
     feed: Arc<TaskEvents>,
     memory: Arc<Memory>,
+    terms: Terms,
 }
 
-/// What tells one browser from another before it is dialled.
-#[derive(Clone, Debug, PartialEq)]
-enum Key {
-    Running(Wanted),
-    /// A cloud browser that somebody else started, before its address is known.
-    Adopted,
-    Url(SecretUrl),
-    /// Launched for this task alone.
-    Launched(TaskId),
-    /// Rented for this task alone.
-    Cloud(Provider, TaskId),
+/// What a task was started with.
+#[derive(Clone, Copy, Debug)]
+struct Terms {
+    policy: DialogPolicy,
+    dialog_timeout: Duration,
+    quiet: bool,
+    dialog_bridge: DialogBridge,
 }
 
 impl Registry {
@@ -121,7 +113,12 @@ impl Registry {
 
     /// Makes a call; the outcome is its raw result.
     pub(crate) async fn call(&self, request: CallRequest) -> Result<Bytes, CallError> {
-        let entry = self.entry(&request.task)?;
+        let too_late = |_| CallError::Timeout {
+            method: request.method.clone(),
+            timeout_ms: u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
+            hint: TimeoutHint::None,
+        };
+        let entry = timeout(request.timeout, self.entry_to_use(&request.task)).await.map_err(too_late)??;
         let CallRequest { task, session_id, frame_id, target_id, method, params, timeout, on_dialog } = request;
         let outcome = entry
             .handle
@@ -150,7 +147,7 @@ impl Registry {
 
     /// Returns the task's current tab, attached. Chooses or opens one if there is none.
     pub(crate) async fn current_session(&self, task: &TaskId) -> Result<(TargetId, SessionId), CallError> {
-        let entry = self.entry(task)?;
+        let entry = self.entry_to_use(task).await?;
         let task = task.clone();
         tab(entry.handle.ask(|waiter| Input::CurrentTab { waiter, task, timeout: CURRENT_TAB }).await?)
     }
@@ -162,7 +159,7 @@ impl Registry {
         session: Option<SessionId>,
         target: Option<TargetId>,
     ) -> Result<SessionId, CallError> {
-        let entry = self.entry(task)?;
+        let entry = self.entry_to_use(task).await?;
         let task = task.clone();
         let outcome = entry.handle.ask(|waiter| Input::SelectTab { waiter, task, session, target }).await?;
         Ok(tab(outcome)?.1)
@@ -174,7 +171,7 @@ impl Registry {
         task: &TaskId,
         answer: DialogAnswer,
     ) -> Result<ClosedDialogView, CallError> {
-        let entry = self.entry(task)?;
+        let entry = self.entry_to_use(task).await?;
         let task = task.clone();
         let DialogAnswer { accept, prompt_text, dialog_id } = answer;
         let outcome = entry
@@ -189,7 +186,7 @@ impl Registry {
 
     /// Brings the console of the task's view up to date, where it is not told as it comes.
     pub(crate) async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
-        let entry = self.entry(task)?;
+        let entry = self.entry_to_use(task).await?;
         let task = task.clone();
         entry.handle.ask(|waiter| Input::FetchConsole { waiter, task }).await.map(|_| ())
     }
@@ -201,7 +198,7 @@ impl Registry {
 
     /// Stops the script that keeps the current tab busy.
     pub(crate) async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {
-        let entry = self.entry(task)?;
+        let entry = self.entry_to_use(task).await?;
         let task = task.clone();
         entry.handle.ask(|waiter| Input::Interrupt { waiter, task }).await.map(|_| ())
     }
@@ -218,15 +215,21 @@ impl Registry {
             })?,
             None => self.defaults.dialog_timeout,
         };
-        let policy = dialog_policy.unwrap_or(self.defaults.dialog_policy);
-        let quiet = quiet.unwrap_or(self.defaults.quiet);
-        let binding = self.prepare(&task, target);
-        let entry = binding.entry.clone();
-        let bridge = dialog_bridge.unwrap_or(self.defaults.dialog_bridge);
-        self.start(&task, &entry, policy, dialog_timeout, quiet, bridge);
+        let defaults = &self.defaults;
+        let terms = Terms {
+            policy: dialog_policy.unwrap_or(defaults.dialog_policy),
+            dialog_timeout,
+            quiet: quiet.unwrap_or(defaults.quiet),
+            dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
+        };
+        let mut attempt = Attempt::new(self, &task, self.prepare(&task, target, terms));
+        if let Some(found) = self.look_ahead(&attempt.binding().entry.handle).await {
+            attempt.share(found);
+        }
+        let entry = attempt.binding().entry.clone();
+        self.start(&task, &entry);
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
-        let given_up = GiveUp { registry: self, task: &task, binding: Some(&binding) };
         let attached = attached.await;
         if let Err(error) = &attached
             && !entry.handle.status().asking
@@ -234,7 +237,7 @@ impl Registry {
             return Err(error.clone());
         }
         // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
-        given_up.keep();
+        let binding = attempt.keep();
         let summary = self.summary(&task, &entry);
         if let Some(unused) = self.settle(&task, binding) {
             unused.leave().await;
@@ -276,8 +279,8 @@ impl Registry {
     pub(crate) fn drives(&self, url: &SecretUrl) -> bool {
         let state = self.state();
         let entry = state.tasks.get(&TaskId::default_task());
-        let browser = entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
-        browser.is_some_and(|browser| browser.key == Key::Url(url.clone()))
+        let at_url = state.browsers.at_url(url);
+        entry.zip(at_url).is_some_and(|(entry, browser)| browser.handle.is(&entry.handle))
     }
 
     /// Returns whether the browser of a task can be reached, or that of the default task where there is none of that
@@ -291,7 +294,7 @@ impl Registry {
             if Some(reachable) != unlike {
                 return reachable;
             }
-            let _ = tokio::time::timeout(LOOK_AGAIN, handle.connection_changed()).await;
+            let _ = timeout(LOOK_AGAIN, handle.connection_changed()).await;
         }
     }
 
@@ -320,7 +323,7 @@ impl Registry {
     pub(crate) async fn leave_all(&self) {
         let browsers = std::mem::take(&mut self.state().browsers);
         let leaving: Vec<_> =
-            browsers.into_iter().map(|browser| tokio::spawn(async move { browser.handle.leave().await })).collect();
+            browsers.into_handles().map(|handle| tokio::spawn(async move { handle.leave().await })).collect();
         for leaving in leaving {
             // A driver that panicked has nothing left to let go of.
             let _ = leaving.await;
@@ -328,51 +331,68 @@ impl Registry {
     }
 
     /// Finds or makes the browser that a task is to be bound to. A task that is there already keeps what it has.
-    fn prepare(&self, task: &TaskId, target: ConnectTarget) -> Binding {
+    fn prepare(&self, task: &TaskId, target: ConnectTarget, terms: Terms) -> Binding {
         let mut state = self.state();
         let (key, source) = self.choose(task, target, &state);
-        let handle = match state.browsers.iter().find(|browser| browser.key == key) {
+        let handle = match state.browsers.keyed(&key) {
             Some(browser) => browser.handle.clone(),
             None => {
-                let handle = Handle::start(source, Arc::clone(&self.machine));
-                state.browsers.push(Browser { key, handle: handle.clone() });
+                let handle = Handle::start(source.clone(), Arc::clone(&self.machine));
+                state.browsers.add(Browser::new(key, &source, handle.clone()));
                 handle
             }
         };
-        match state.tasks.get(task).filter(|entry| entry.handle.is(&handle)) {
-            Some(entry) => Binding { entry: entry.clone(), is_new: false },
-            None => {
-                let Counts { events, .. } = state.counts(task);
-                Binding {
-                    entry: Entry {
-                        handle,
-                        feed: Arc::new(TaskEvents::new(task.clone(), events)),
-                        memory: Arc::default(),
-                    },
-                    is_new: true,
-                }
-            }
-        }
+        state.bind(task, handle, terms)
     }
 
-    fn start(
-        &self,
-        task: &TaskId,
-        entry: &Entry,
-        policy: DialogPolicy,
-        dialog_timeout: Duration,
-        quiet: bool,
-        dialog_bridge: DialogBridge,
-    ) {
+    /// Starts the task in the browser of the entry, or tells it there on which terms it goes on.
+    fn start(&self, task: &TaskId, entry: &Entry) {
+        let Terms { policy, dialog_timeout, quiet, dialog_bridge } = entry.terms;
         let dialogs_before = self.state().counts(task).dialogs;
         let input =
             Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialog_bridge, dialogs_before };
         entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
+    /// Returns the browser that a connection will find that has yet to be dialled. Looking raises no prompt; where there
+    /// is nothing to be found, whoever dials is told why.
+    async fn look_ahead(&self, handle: &Handle) -> Option<Found> {
+        let wanted = self.state().browsers.unknown_yet(handle)?;
+        endpoint::find(&Source::Discover(wanted), &self.machine, &[]).await.ok()?.found
+    }
+
+    /// Returns the task as it is, for a request that may dial its browser: one that another task's connection turns out
+    /// to hold already is shared, and not asked for consent a second time.
+    async fn entry_to_use(&self, task: &TaskId) -> Result<Entry, CallError> {
+        let entry = self.entry(task)?;
+        let Some(found) = self.look_ahead(&entry.handle).await else { return Ok(entry) };
+        if let Some(unused) = self.share(task, &entry, found) {
+            unused.leave().await;
+        }
+        self.entry(task)
+    }
+
+    /// Moves a task that has seen nothing yet to the connection that holds its browser, if another one does. Returns
+    /// the one that it was to dial, if nobody uses that now.
+    fn share(&self, task: &TaskId, entry: &Entry, found: Found) -> Option<Handle> {
+        let moved = {
+            let mut state = self.state();
+            // It may have been bound to another browser meanwhile, or have ended.
+            state.tasks.get(task).filter(|now| now.handle.is(&entry.handle))?;
+            let handle = state.browsers.holder(found, &entry.handle)?;
+            let moved = Entry { handle, ..entry.clone() };
+            state.tasks.insert(task.clone(), moved.clone());
+            moved
+        };
+        entry.handle.end_task(task.clone());
+        self.start(task, &moved);
+        self.state().take_unused()
+    }
+
     /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
     fn settle(&self, task: &TaskId, binding: Binding) -> Option<Handle> {
         let mut state = self.state();
+        state.unbind(&binding.entry.handle);
         let before = state.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
         state.end(task, &before)
     }
@@ -380,21 +400,24 @@ impl Registry {
     /// The default task is always there; its browser is dialled when somebody needs it.
     fn start_default_task(&self) {
         let task = TaskId::default_task();
-        let binding = self.prepare(&task, ConnectTarget::Default);
-        let Defaults { dialog_policy, dialog_timeout, quiet, dialog_bridge, .. } = self.defaults;
-        self.start(&task, &binding.entry, dialog_policy, dialog_timeout, quiet, dialog_bridge);
+        let Defaults { dialog_policy: policy, dialog_timeout, quiet, dialog_bridge, .. } = self.defaults;
+        let terms = Terms { policy, dialog_timeout, quiet, dialog_bridge };
+        let binding = self.prepare(&task, ConnectTarget::Default, terms);
+        self.start(&task, &binding.entry);
         self.settle(&task, binding);
     }
 
     fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
         match target {
-            ConnectTarget::Url(url) => source_of_url(url),
+            // A browser that is held already is not dialled a second time under another name.
+            ConnectTarget::Url(url) => {
+                let held = state.browsers.at_url(&url).map(|browser| browser.key.clone());
+                let (key, source) = source_of_url(url);
+                (held.unwrap_or(key), source)
+            }
             ConnectTarget::Running(wanted) => {
-                // A browser that was discovered already is not dialled a second time under another name.
-                let is_it =
-                    |browser: &&Browser| browser.handle.status().found.as_ref().is_some_and(|it| it.is(&wanted));
-                let key = state.browsers.iter().find(is_it).map(|browser| browser.key.clone());
-                (key.unwrap_or_else(|| Key::Running(wanted.clone())), Source::Discover(wanted))
+                let held = state.browsers.wanted(&wanted).map(|browser| browser.key.clone());
+                (held.unwrap_or_else(|| Key::Running(wanted.clone())), Source::Discover(wanted))
             }
             ConnectTarget::Launch(mut options) => {
                 options.executable = options.executable.or_else(|| self.defaults.executable.clone());
@@ -410,8 +433,7 @@ impl Registry {
             ConnectTarget::Default => {
                 // The browser that it is in, else the default task's, else the one that the daemon was given.
                 let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));
-                let browser =
-                    entry.and_then(|entry| state.browsers.iter().find(|browser| browser.handle.is(&entry.handle)));
+                let browser = entry.and_then(|entry| state.browsers.of(&entry.handle));
                 let key = browser.map(|browser| browser.key.clone());
                 let key = key.unwrap_or_else(|| match &self.defaults.source {
                     Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
@@ -471,32 +493,69 @@ impl State {
     }
 
     fn take_unused(&mut self) -> Option<Handle> {
-        let used = |handle: &Handle| self.tasks.values().any(|entry| entry.handle.is(handle));
-        let at = self.browsers.iter().position(|browser| !used(&browser.handle))?;
-        Some(self.browsers.remove(at).handle)
+        let tasks = &self.tasks;
+        self.browsers.take_unused(|handle| tasks.values().any(|entry| entry.handle.is(handle)))
+    }
+
+    /// Makes what a task will have in a browser. Until that is settled or given up nobody takes the browser away.
+    fn bind(&mut self, task: &TaskId, handle: Handle, terms: Terms) -> Binding {
+        if let Some(browser) = self.browsers.of_mut(&handle) {
+            browser.bindings += 1;
+        }
+        if let Some(entry) = self.tasks.get(task).filter(|entry| entry.handle.is(&handle)) {
+            return Binding { entry: Entry { terms, ..entry.clone() }, is_new: false };
+        }
+        let feed = Arc::new(TaskEvents::new(task.clone(), self.counts(task).events));
+        Binding { entry: Entry { handle, feed, memory: Arc::default(), terms }, is_new: true }
+    }
+
+    fn unbind(&mut self, handle: &Handle) {
+        if let Some(browser) = self.browsers.of_mut(handle) {
+            browser.bindings -= 1;
+        }
     }
 }
 
-/// Undoes a binding that did not come about, also when nobody waits for it any more.
-struct GiveUp<'a> {
+/// A binding on its way. Undone if it does not come about, also when nobody waits for it any more.
+struct Attempt<'a> {
     registry: &'a Registry,
     task: &'a TaskId,
-    binding: Option<&'a Binding>,
+    binding: Option<Binding>,
 }
 
-impl GiveUp<'_> {
-    fn keep(mut self) {
-        self.binding = None;
+impl<'a> Attempt<'a> {
+    fn new(registry: &'a Registry, task: &'a TaskId, binding: Binding) -> Self {
+        Self { registry, task, binding: Some(binding) }
+    }
+
+    fn binding(&self) -> &Binding {
+        self.binding.as_ref().expect("it is there until it is kept")
+    }
+
+    /// Binds the task to the connection that holds the browser already, if another one does.
+    fn share(&mut self, found: Found) {
+        let Entry { handle, terms, .. } = self.binding().entry.clone();
+        let mut state = self.registry.state();
+        let Some(holder) = state.browsers.holder(found, &handle) else { return };
+        state.unbind(&handle);
+        self.binding = Some(state.bind(self.task, holder, terms));
+        // It has not been dialled, so its driver has nothing to let go of: it ends with its last handle.
+        drop(state.take_unused());
+    }
+
+    fn keep(mut self) -> Binding {
+        self.binding.take().expect("it is there until it is kept")
     }
 }
 
-impl Drop for GiveUp<'_> {
+impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        let Some(binding) = self.binding.filter(|binding| binding.is_new) else { return };
-        let unused = self.registry.state().end(self.task, &binding.entry);
-        if let Some(unused) = unused {
+        let Some(binding) = self.binding.take() else { return };
+        let mut state = self.registry.state();
+        state.unbind(&binding.entry.handle);
+        if binding.is_new {
             // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.
-            drop(unused);
+            drop(state.end(self.task, &binding.entry));
         }
     }
 }

@@ -105,6 +105,59 @@ fn one_of_two_browsers_is_chosen_and_both_are_named() {
     refused.assert_failed(2, &["firefox", "chrome, chromium, edge"]);
 }
 
+/// Counts the connections to browsers that the daemon made.
+fn connections(person: &Person) -> usize {
+    fs::read_to_string(person.sandbox.log()).expect("a log").matches("connected to").count()
+}
+
+#[test]
+fn a_browser_that_another_task_named_first_is_not_dialled_again_by_whoever_finds_it() {
+    let person = Person::new();
+    let browser = person.browser("chromium", "about:blank");
+    person.ostler(&["connect", "--browser", "chromium", "--task", "a"]).assert_done();
+    let mut line = person.line();
+    // The default task is there since the daemon started, and has dialled nothing. Whoever listens to it goes on to.
+    let mut listener = person.line();
+    listener.send(&json!({"meta": "subscribe", "since": 0, "methods": ["Runtime.consoleAPICalled"]}));
+    assert_eq!(line.ask(evaluate())["result"]["result"]["value"], 42);
+    line.ask(json!({"method": "Runtime.evaluate", "params": {"expression": "console.log('heard')"}}));
+    let mut heard = listener.receive();
+    while heard["method"].is_null() {
+        heard = listener.receive();
+    }
+    assert_eq!(heard["params"]["args"][0]["value"], "heard");
+    // By its address it is the same browser as well, for a third task and for one that had another.
+    for task in ["b", "b", "default"] {
+        for url in [browser.url(), browser.websocket_url(), browser.url().replace("127.0.0.1", "localhost")] {
+            assert_eq!(line.ask(json!({"meta": "connect", "cdp_url": url, "task": task}))["ok"], true);
+        }
+    }
+    assert_eq!(connections(&person), 1);
+    let tasks = line.ask(json!({"meta": "tasks"}))["tasks"].clone();
+    for task in tasks.as_array().expect("tasks") {
+        assert_eq!([&task["active"], &task["tabs"]], [&json!(true), &json!(1)], "{tasks}");
+    }
+    // The one that named it leaves; the others stay in it.
+    assert_eq!(line.ask(json!({"meta": "disconnect", "task": "a"}))["ok"], true);
+    assert_eq!(line.ask(evaluate())["result"]["result"]["value"], 42);
+    assert_eq!(connections(&person), 1);
+}
+
+#[test]
+fn of_two_tasks_that_look_for_the_same_browser_at_once_one_dials_it() {
+    let person = Person::new();
+    let _browser = person.browser("chromium", "about:blank");
+    // Starts the daemon, and touches no browser.
+    person.ostler(&["dialog", "list"]);
+    let mut first = person.line();
+    let mut second = person.line();
+    first.send(&evaluate());
+    second.send(&json!({"meta": "connect", "browser": "chromium", "task": "a"}));
+    assert_eq!(first.receive()["result"]["result"]["value"], 42);
+    assert_eq!(second.receive()["ok"], true);
+    assert_eq!(connections(&person), 1);
+}
+
 /// Chromium without a window cannot show its prompt, so it waits for ever: as for a person who is away.
 #[test]
 fn a_browser_that_asks_is_waited_for_and_everybody_is_told_at_once() {
