@@ -9,6 +9,15 @@ pub(super) struct Point {
     pub(super) y: f64,
 }
 
+/// An upright rectangle in a document's window, in CSS pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rect {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
 /// The four corners of a box as it is drawn, clockwise from the one that is its top left by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct Quad([f64; 8]);
@@ -27,6 +36,18 @@ impl Quad {
         };
         Point { x: between(x1, x2, x3, x4), y: between(y1, y2, y3, y4) }
     }
+
+    /// Returns the smallest upright rectangle around where a rectangle inside of the box is drawn; the box itself is
+    /// `width` by `height` to those inside of it.
+    pub(super) fn around(&self, inner: Rect, width: f64, height: f64) -> Rect {
+        let Rect { x, y, width: across, height: down } = inner;
+        let corners = [(x, y), (x + across, y), (x, y + down), (x + across, y + down)];
+        let corners = corners.map(|(x, y)| self.at(x / width, y / height));
+        let least = |side: fn(&Point) -> f64| corners.iter().map(side).fold(f64::INFINITY, f64::min);
+        let most = |side: fn(&Point) -> f64| corners.iter().map(side).fold(f64::NEG_INFINITY, f64::max);
+        let (x, y) = (least(|at| at.x), least(|at| at.y));
+        Rect { x, y, width: most(|at| at.x) - x, height: most(|at| at.y) - y }
+    }
 }
 
 #[cfg(test)]
@@ -42,5 +63,8 @@ mod tests {
         let turned = Quad([100.0, 0.0, 100.0, 200.0, 0.0, 200.0, 0.0, 0.0]);
         assert_eq!(turned.at(0.25, 0.0), Point { x: 100.0, y: 50.0 });
         assert_eq!(turned.at(0.25, 1.0), Point { x: 0.0, y: 50.0 });
+        let strip = Rect { x: 25.0, y: 0.0, width: 50.0, height: 10.0 };
+        assert_eq!(moved.around(strip, 100.0, 50.0), Rect { x: 35.0, y: 20.0, width: 50.0, height: 10.0 });
+        assert_eq!(turned.around(strip, 100.0, 50.0), Rect { x: 80.0, y: 50.0, width: 20.0, height: 100.0 });
     }
 }

@@ -7,6 +7,7 @@
 //!        ▲
 //!    outline      the lines of all frames in place, within a limit  ──▶ memory (what was shown, which ref is whose)
 //!    refs         `e12` ──▶ an element that can be acted on, and where to click  ──▶ geometry
+//!    marks        where the elements that can be acted on are drawn, for a picture of the page
 //! ```
 //!
 //! A full accessibility tree takes seconds on a large page (fact C31), a walker that stops at its limit milliseconds
@@ -16,6 +17,7 @@ mod changes;
 mod document;
 mod frames;
 mod geometry;
+mod marks;
 mod memory;
 mod outline;
 mod place;
@@ -32,6 +34,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::changes::changes;
+pub(crate) use self::geometry::Rect;
+pub(crate) use self::marks::{Mark, Marked};
 pub(crate) use self::memory::{Memory, Scope, Shown};
 pub(crate) use self::outline::Outlined;
 pub(crate) use self::place::There;

@@ -20,7 +20,7 @@ use super::{CALL, Page, Scope};
 use crate::meta::TaskLayer;
 
 /// How long a frame of another process may take to say that it is there.
-const FRAME_PATIENCE: Duration = Duration::from_millis(1500);
+pub(super) const FRAME_PATIENCE: Duration = Duration::from_millis(1500);
 /// The room for the line that says how to go on.
 const TAIL: usize = 120;
 /// How many places that line names, one for each frame that was cut.

@@ -156,7 +156,7 @@ impl<T: TaskLayer> Page<'_, T> {
     }
 
     /// Returns where the inside of a frame element is drawn, without its border and padding (fact C27).
-    async fn content_quad(&self, document: &Document, element: &str) -> Result<Quad, CallError> {
+    pub(super) async fn content_quad(&self, document: &Document, element: &str) -> Result<Quad, CallError> {
         #[derive(Deserialize)]
         struct BoxModel {
             model: Model,

@@ -10,6 +10,7 @@ const PARTS: &[&str] = &[
     include_str!("walker/states.js"),
     include_str!("walker/elements.js"),
     include_str!("walker/outline.js"),
+    include_str!("walker/marks.js"),
     include_str!("walker/walker.js"),
 ];
 

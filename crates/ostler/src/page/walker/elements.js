@@ -83,10 +83,7 @@ function reveal(element, pointNow, center) {
     const style = getComputedStyle(box);
     if (box !== element && isScroller(box, style)) {
       const point = pointNow();
-      const rect = box[its.getBoundingClientRect]();
-      const scale = { x: rect.width / box[its.offsetWidth] || 1, y: rect.height / box[its.offsetHeight] || 1 };
-      const left = rect.left + box[its.clientLeft] * scale.x, top = rect.top + box[its.clientTop] * scale.y;
-      const width = box[its.clientWidth] * scale.x, height = box[its.clientHeight] * scale.y;
+      const { left, top, width, height, scale } = viewOf(box);
       const dx = shift(point.x - left, width, center), dy = shift(point.y - top, height, center);
       if (dx || dy) box[its.scrollBy]({ left: dx / scale.x, top: dy / scale.y, behavior: 'instant' });
     }
@@ -96,6 +93,19 @@ function reveal(element, pointNow, center) {
   const point = pointNow();
   const dx = shift(point.x, innerWidth, center), dy = shift(point.y, innerHeight, center);
   if (dx || dy) scrollBy({ left: dx, top: dy, behavior: 'instant' });
+}
+
+/** Returns where the inside of an element is drawn, without borders and scrollbars, and how much larger than it is laid out. */
+function viewOf(box) {
+  const rect = box[its.getBoundingClientRect]();
+  const scale = { x: rect.width / box[its.offsetWidth] || 1, y: rect.height / box[its.offsetHeight] || 1 };
+  return {
+    left: rect.left + box[its.clientLeft] * scale.x,
+    top: rect.top + box[its.clientTop] * scale.y,
+    width: box[its.clientWidth] * scale.x,
+    height: box[its.clientHeight] * scale.y,
+    scale,
+  };
 }
 
 function isScroller(box, style) {

@@ -91,6 +91,24 @@ return {
     return whatIsAt(point);
   },
 
+  /** Returns what can be acted on and shows; with `how.whole` what shows once the window is as large as the page. */
+  marks(how) {
+    lookAround();
+    elements.lend(how);
+    const { marks, cut } = marksOf(usablePart(), elements, how.most, how.whole ? null : windowBox());
+    return { marks, cut, next: elements.next, width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
+  },
+
+  /** Returns the part that shows of each of some boxes inside of a frame element, in the window's coordinates. */
+  marksThrough(frame, how, boxes) {
+    if (drawn(frame) !== VISIBLE) return boxes.map(() => null);
+    return boxes.map(([left, top, width, height]) => {
+      const box = { left, top, right: left + width, bottom: top + height };
+      const shown = shownPart(frame, frame, box, how.whole ? null : windowBox());
+      return shown && [shown.left, shown.top, shown.right - shown.left, shown.bottom - shown.top];
+    });
+  },
+
   /** Returns an element's role and name. */
   describe(element) {
     lookAround();

@@ -1,9 +1,19 @@
 //! `browser_screenshot`: a file whose pixels are the page's, of hidden tabs too.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::super::sandbox::wait_until;
 use super::super::world::World;
 use super::text;
+
+/// Returns the colour of a pixel of a PNG file.
+fn colour(path: &str, x: f64, y: f64) -> [u8; 3] {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(std::fs::read(path).unwrap())).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let at = y.round() as usize * info.line_size + x.round() as usize * info.color_type.samples();
+    [pixels[at], pixels[at + 1], pixels[at + 2]]
+}
 
 /// Returns width and height of a PNG file.
 fn size(path: &str) -> (u32, u32) {
@@ -74,4 +84,92 @@ fn an_open_dialog_ends_a_picture_at_once() {
     world.wait_for_dialogs(1);
     let refused = world.try_tool("browser_screenshot", json!({}));
     assert_eq!([&refused["error_code"], &refused["dialog"]["message"]], ["dialog_open", "first"]);
+}
+
+/// Returns the four numbers of the mark of a ref; `None` if there is no mark.
+fn marked(shot: &Value, of: &str) -> Option<[f64; 4]> {
+    let marks = shot["data"]["marks"].as_array().expect("an annotated picture");
+    let mark = marks.iter().find(|mark| mark["ref"] == of)?;
+    Some(serde_json::from_value(mark["box"].clone()).expect("four numbers"))
+}
+
+/// Returns the ref that stands behind a name in a snapshot.
+#[track_caller]
+fn ref_of(snapshot: &Value, name: &str) -> String {
+    let line = text(snapshot).lines().find(|line| line.contains(&format!("\"{name}\"")));
+    let found = line.and_then(|line| line.split_once('[')).and_then(|(_, rest)| rest.split_once(']'));
+    assert!(found.is_some(), "no {name} with a ref in {snapshot}");
+    found.expect("just seen").0.to_owned()
+}
+
+const MANY_KINDS: &str = "<link rel=icon href='data:,'><style>html { scrollbar-width: none } body { margin: 0; height: 3000px; font: 20px monospace }
+    button, a { position: absolute; width: 120px; height: 40px }</style>
+    <button style='left:40px;top:60px'>plain</button>
+    <button style='left:300px;top:60px' disabled>disabled</button>
+    <button style='left:300px;top:200px'>beneath</button><div style='position:absolute;left:290px;top:190px;width:200px;height:80px;background:white'></div>
+    <button style='left:40px;top:1500px'>below</button>
+    <div id=host></div><script>host.attachShadow({mode: 'open'}).innerHTML =
+      `<button style='position:absolute;left:40px;top:200px;width:120px;height:40px'>shadow</button>`</script>
+    <div id=scroller style='position:absolute;left:500px;top:60px;width:200px;height:50px;overflow:auto'>
+      <a href='/' style='top:auto;position:static;display:block'>half</a><a href='/' style='position:static;display:block;margin-top:200px'>away</a></div>
+    <iframe style='position:absolute;left:50px;top:300px;border:7px solid black;width:300px;height:100px;transform:scale(1.5);transform-origin:0 0' src='{there}/in'></iframe>";
+
+#[test]
+fn refs_are_drawn_where_their_elements_are_in_every_frame_and_nowhere_else() {
+    let mut world = World::with(&[
+        ("/", MANY_KINDS),
+        (
+            "/in",
+            "<body style='margin:0;height:900px'><button style='position:absolute;left:21px;top:13px;width:80px;height:40px'>framed</button>
+             <button style='position:absolute;left:20px;top:400px'>deep</button>",
+        ),
+    ]);
+    let screen = json!({"width": 1000, "height": 700, "deviceScaleFactor": 1, "mobile": false});
+    world.line.cdp("Emulation.setDeviceMetricsOverride", screen);
+    world.go("/");
+    let mut page = Value::Null;
+    wait_until("the frame is in the outline", || {
+        page = world.tool("browser_snapshot", json!({}));
+        text(&page).contains("deep")
+    });
+    let html = world.line.js("document.documentElement.outerHTML");
+    let path = world.sandbox.path("shot.png");
+    let path = path.to_str().unwrap();
+    for (scale, max_dim) in [(1.0, 1000), (0.5, 500)] {
+        let args = json!({"path": path, "annotate": true, "max_dim": max_dim});
+        let shot = world.tool("browser_screenshot", args);
+        assert_eq!(shot["data"]["scale"], scale, "{shot}");
+        // The frame's inside begins behind its border, and all of it is drawn half as large again.
+        for (name, at) in [
+            ("plain", [40.0, 60.0, 120.0, 40.0]),
+            ("shadow", [40.0, 200.0, 120.0, 40.0]),
+            ("half", [500.0, 60.0, 120.0, 40.0]),
+            ("framed", [50.0 + 1.5 * 28.0, 300.0 + 1.5 * 20.0, 120.0, 60.0]),
+        ] {
+            let of = ref_of(&page, name);
+            let [x, y, width, height] = at.map(|number| number * scale);
+            assert_eq!(marked(&shot, &of), Some([x, y, width, height]), "{name}: {shot}");
+            let edges =
+                [(x, y + height / 2.0), (x + width - 1.0, y + height / 2.0), (x + width / 2.0, y + height - 1.0)];
+            let colours = edges.map(|(x, y)| colour(path, x.floor(), y.floor()));
+            assert!(colours.iter().all(|colour| *colour == colours[0]), "{name}: {colours:?}");
+            assert!(colours[0].iter().max() > colours[0].iter().min(), "{name} has no coloured edge: {colours:?}");
+        }
+        for name in ["disabled", "beneath", "below", "away", "deep"] {
+            assert_eq!(marked(&shot, &ref_of(&page, name)), None, "{name}: {shot}");
+        }
+        assert_eq!(shot["data"]["marks"].as_array().unwrap().len(), 4, "{shot}");
+        assert!(text(&shot).contains("4 elements are marked with their refs"), "{shot}");
+    }
+    assert_eq!(world.line.js("document.documentElement.outerHTML"), html, "nothing is left in the page");
+
+    let full = world.tool("browser_screenshot", json!({"path": path, "annotate": true, "full": true}));
+    assert_eq!(marked(&full, &ref_of(&page, "below")), Some([40.0, 1500.0, 120.0, 40.0]), "{full}");
+    world.line.js("scrollTo(0, 1400)");
+    let scrolled = world.tool("browser_screenshot", json!({"path": path, "annotate": true}));
+    assert_eq!(marked(&scrolled, &ref_of(&page, "below")), Some([40.0, 100.0, 120.0, 40.0]), "{scrolled}");
+    let full = world.tool("browser_screenshot", json!({"path": path, "annotate": true, "full": true}));
+    assert_eq!(marked(&full, &ref_of(&page, "plain")), Some([40.0, 60.0, 120.0, 40.0]), "{full}");
+    let clicked = world.tool("browser_click", json!({"ref": ref_of(&page, "framed")}));
+    assert!(text(&clicked).starts_with("Clicked button \"framed\""), "{clicked}");
 }

@@ -3,6 +3,9 @@
 //! One pixel of it is one CSS pixel, whatever the screen, unless `max_dim` makes it smaller: so what is seen in it can
 //! be clicked at with the same numbers, or with those times one stated factor.
 
+mod annotate;
+mod temporary;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,10 +20,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
+use self::annotate::Labelled;
 use super::context::{Context, Route, Tab};
 use super::outcome::{Image, Outcome};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::page::{Mark, Marked, Rect};
 
 /// How long the browser may take in all.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -41,6 +46,8 @@ pub(super) struct Args {
     path: Option<PathBuf>,
     /// The whole page, not the viewport.
     full: Option<bool>,
+    /// Draw the refs over what can be acted on.
+    annotate: Option<bool>,
     /// The most pixels of its longer side.
     max_dim: Option<u32>,
 }
@@ -52,6 +59,16 @@ struct Data<'a> {
     height: u32,
     /// Pixels of the picture for each CSS pixel.
     scale: f64,
+    /// What is marked, where `annotate` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    marks: Option<Vec<MarkData>>,
+}
+
+#[derive(Serialize)]
+struct MarkData {
+    r#ref: String,
+    /// Left, top, width and height, in pixels of the picture.
+    r#box: [f64; 4],
 }
 
 /// The part of the page that is taken, and how large.
@@ -75,8 +92,14 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let full = args.full == Some(true);
     let tab = context.tab().await?;
     let part = Part::of(&tab, full, args.max_dim).await?;
+    let marked = match args.annotate {
+        Some(true) => Some(tab.page()?.marks(full).await?),
+        _ => None,
+    };
+    let boxes: Option<Vec<_>> = marked.as_ref().map(|marked| part.boxes(&marked.marks));
+    let marks = boxes.as_ref().map(|boxes| boxes.iter().map(MarkData::of).collect());
     let reply = capture(&tab, &part, full).await?;
-    let saved = tokio::task::spawn_blocking(move || save(&reply, args.path)).await;
+    let saved = tokio::task::spawn_blocking(move || save(&reply, boxes.as_deref(), args.path)).await;
     let Saved { path, width, height } = saved.map_err(|_| bad("path", "the picture could not be written"))??;
     let what = if full { "the whole page" } else { "the viewport" };
     let numbers = match (full, part.scale) {
@@ -84,9 +107,38 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         (false, 1.0) => "scale 1: browser_click takes its coordinates as they are".to_owned(),
         (false, scale) => format!("scale {scale}: multiply its coordinates by {:.4} for browser_click", 1.0 / scale),
     };
-    let text = format!("Saved {what} to {} ({width} x {height} px, {numbers}).", path.display());
-    let outcome = Outcome::new(text, &Data { path: &path, width, height, scale: part.scale });
+    let mut text = format!("Saved {what} to {} ({width} x {height} px, {numbers}).", path.display());
+    if let Some(marked) = &marked {
+        text = format!("{text}\n{}", told_of(marked));
+    }
+    let outcome = Outcome::new(text, &Data { path: &path, width, height, scale: part.scale, marks });
     Ok(outcome.with_image(Image { path, mime: "image/png" }))
+}
+
+/// Says what the numbers on a picture are.
+fn told_of(marked: &Marked) -> String {
+    let count = match marked.marks.len() {
+        0 => return "Nothing that shows can be acted on, so nothing is marked.".to_owned(),
+        1 => "1 element is".to_owned(),
+        count => format!("{count} elements are"),
+    };
+    let more = if marked.cut { ", and there are more: scroll, or take refs from browser_snapshot" } else { "" };
+    let unread = match marked.unread {
+        0 => String::new(),
+        1 => " 1 frame could not be asked and has no marks.".to_owned(),
+        frames => format!(" {frames} frames could not be asked and have no marks."),
+    };
+    format!("{count} marked with their refs, which browser_click and browser_type take{more}.{unread}")
+}
+
+impl MarkData {
+    fn of(labelled: &Labelled) -> Self {
+        let Rect { x, y, width, height } = labelled.at;
+        Self {
+            r#ref: labelled.label.clone(),
+            r#box: [x, y, width, height].map(|number| (number * 10.0).round() / 10.0),
+        }
+    }
 }
 
 impl Part {
@@ -124,6 +176,17 @@ impl Part {
         // Rounded down to four digits, so that what is stated is what was done.
         let scale = (most / width.max(height) * 10_000.0).floor() / 10_000.0;
         Ok(Self { x, y, width, height, scale: scale.clamp(0.0001, 1.0), device_pixel_ratio })
+    }
+
+    /// Returns where marks are in the picture.
+    fn boxes(&self, marks: &[Mark]) -> Vec<Labelled> {
+        let scaled = |Rect { x, y, width, height }: Rect| Rect {
+            x: (x - self.x) * self.scale,
+            y: (y - self.y) * self.scale,
+            width: width * self.scale,
+            height: height * self.scale,
+        };
+        marks.iter().map(|mark| Labelled { label: mark.of.to_string(), at: scaled(mark.at) }).collect()
     }
 }
 
@@ -174,15 +237,18 @@ struct Saved {
     height: u32,
 }
 
-/// Decodes the browser's answer and writes the picture.
-fn save(reply: &[u8], path: Option<PathBuf>) -> Result<Saved, CallError> {
+/// Decodes the browser's answer, draws boxes on it, and writes the picture.
+fn save(reply: &[u8], boxes: Option<&[Labelled]>, path: Option<PathBuf>) -> Result<Saved, CallError> {
     #[derive(Deserialize)]
     struct Captured<'a> {
         data: &'a str,
     }
     let unreadable = || CallError::Cdp { code: 0, message: "the browser's picture cannot be read".to_owned() };
     let captured: Captured<'_> = serde_json::from_slice(reply).map_err(|_| unreadable())?;
-    let png = STANDARD.decode(captured.data).map_err(|_| unreadable())?;
+    let mut png = STANDARD.decode(captured.data).map_err(|_| unreadable())?;
+    if let Some(boxes) = boxes {
+        png = annotate::draw(&png, boxes).ok_or_else(unreadable)?;
+    }
     let (width, height) = size(&png).ok_or_else(unreadable)?;
     let path = write(&png, path).map_err(|error| bad("path", format!("the picture cannot be written: {error}")))?;
     Ok(Saved { path, width, height })
@@ -191,14 +257,7 @@ fn save(reply: &[u8], path: Option<PathBuf>) -> Result<Saved, CallError> {
 fn write(png: &[u8], path: Option<PathBuf>) -> std::io::Result<PathBuf> {
     match path {
         Some(path) => std::fs::write(&path, png).map(|()| path),
-        None => {
-            use std::io::Write as _;
-            let mut file = tempfile::Builder::new().prefix("ostler-shot-").suffix(".png").tempfile()?;
-            file.write_all(png)?;
-            // It is the agent's from here on.
-            let (_, path) = file.keep().map_err(|error| error.error)?;
-            Ok(path)
-        }
+        None => temporary::keep(png),
     }
 }
 
