@@ -149,7 +149,7 @@ pub enum TabState {
     Ready,
     /// A dialog is open on it.
     Dialog,
-    /// It did not answer when it was attached: an unseen dialog, a print preview or a busy script.
+    /// It has not answered since it was attached, as with an unseen dialog, a print preview or a busy script.
     Blocked,
     /// A script has kept it busy for the whole time that a call was given, and nothing has been heard from it since.
     Hung,
@@ -196,7 +196,11 @@ impl DialogView {
                 format!("a dialog of a type that ostler does not know ({}: {shown:?})", self.id)
             }
             DialogKind::Unknown => {
-                format!("a dialog, print preview or busy script ({}) that was there before ostler attached", self.id)
+                format!(
+                    "something unseen ({}: the page has not answered since ostler attached, as with a dialog from \
+                     before, a print preview or a busy script)",
+                    self.id
+                )
             }
             DialogKind::Alert => format!("an alert dialog ({}: {shown:?})", self.id),
             kind => format!("a {} dialog ({}: {shown:?})", kind.as_str(), self.id),

@@ -263,6 +263,7 @@ fn a_page_that_was_blocked_for_longer_than_any_command_is_ready_once_it_answers(
     wire.attach_page("R", false);
     wire.wait(2);
     wire.answer("Page.getNavigationHistory", r#""result":{}"#);
+    wire.wait(3);
     assert_eq!(wire.view().tabs[0].state, TabState::Blocked);
     wire.wait(60);
     wire.answer("Page.enable", r#""result":{}"#);

@@ -391,6 +391,7 @@ impl Supervisor {
             Timer::Queued(waiter) => self.on_queued_too_long(waiter),
             Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
+            Timer::StillSilent(session) => self.on_still_silent(&session),
             Timer::Watchdog(tab, dialog) => self.on_watchdog(&tab, dialog),
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),

@@ -1,11 +1,19 @@
 //! Targets that do not answer: a page that something blocks, a renderer that crashed.
 
+use std::time::Duration;
+
 use super::publish::Dirty;
 use super::sessions::Kind;
 use super::sleep::Sleep;
+use super::timers::Timer;
 use super::{Flight, Purpose, Supervisor, wire};
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{SessionId, TargetId};
+
+/// How much longer a page may be silent whose browser answers, before it is told that something blocks it: on a machine
+/// with far more work than processors a page that nothing blocks was silent for more than two seconds, and the browser
+/// still answered in a millisecond (fact F13).
+const GRACE: Duration = Duration::from_secs(3);
 
 impl Supervisor {
     pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
@@ -29,8 +37,7 @@ impl Supervisor {
             // Nothing blocks it, it only sleeps.
             return;
         }
-        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
-        if session.kind == Kind::Page && self.calls.any(|flight| enabling(&flight.purpose)) {
+        if session.kind == Kind::Page && self.is_silent(id) {
             self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
         } else {
             // Its script began to spin in the middle of the set-up: what the browser itself answers goes through.
@@ -38,14 +45,31 @@ impl Supervisor {
         }
     }
 
-    /// The browser's side of the page answers. If its renderer still does not, something blocks it.
+    /// The browser's side of the page answers, or there is nobody to answer. Only a page of the first kind can be
+    /// blocked, and it gets some more time to prove that it is not.
     pub(super) fn on_silence_answered(&mut self, id: &SessionId, answered: bool) {
-        let enabling = |purpose: &Purpose| matches!(purpose, Purpose::PageEnable(other) if other == id);
-        let silent = answered && self.calls.any(|flight| enabling(&flight.purpose));
-        if silent && let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) {
+        if !answered || !self.is_silent(id) {
+            return self.let_calls_through(id);
+        }
+        let timer = self.start_timer(GRACE, Timer::StillSilent(id.clone()));
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.deadline = Some(timer);
+        }
+    }
+
+    pub(super) fn on_still_silent(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.deadline = None;
+        let tab = session.tab.clone();
+        if let Some(target) = tab.filter(|_| self.is_silent(id)) {
             self.report_blocked(&target, id);
         }
         self.let_calls_through(id);
+    }
+
+    /// Returns whether a page has not answered the first command of its set-up.
+    fn is_silent(&self, id: &SessionId) -> bool {
+        self.calls.any(|flight| matches!(&flight.purpose, Purpose::PageEnable(other) if other == id))
     }
 
     /// Keeps in mind that a script keeps the page busy, for whoever looks at the tabs: they are told from what is known.

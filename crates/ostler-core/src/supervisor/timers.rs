@@ -16,6 +16,8 @@ pub(crate) enum Timer {
     Resume(SessionId),
     /// A page has not answered its set-up: is it blocked? (fact A10)
     Silence(SessionId),
+    /// Its browser's side has answered, and it had longer than a slow machine keeps it silent.
+    StillSilent(SessionId),
     /// Nobody answered a dialog.
     Watchdog(TargetId, DialogId),
     /// Sessions that have not told their process by now share the dialog's.

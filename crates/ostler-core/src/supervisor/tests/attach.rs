@@ -170,12 +170,15 @@ fn a_silent_page_is_reported_as_blocked_by_something_unknown() {
     let probe = bench.expect("S", "Page.getNavigationHistory");
     assert_eq!(bench.pending(), [""; 0], "not before the browser's side has answered");
     bench.reply(&probe, r#"{"currentIndex":0,"entries":[]}"#);
+    bench.pass(ms(3000));
     let state = bench.view().state_json();
     assert!(state.contains(r#""id":"d-1","type":"unknown""#), "{state}");
     assert!(state.contains(r#""answerable":false"#), "{state}");
     assert_eq!(bench.tab_state("T"), TabState::Blocked);
     assert_eq!(bench.code(call), "dialog_open");
-    assert!(bench.error(call).to_string().contains("navigate, reload or close the tab"));
+    let said = bench.error(call).to_string();
+    assert!(said.contains("the page has not answered since ostler attached, as with a dialog from before"), "{said}");
+    assert!(said.contains("navigate, reload or close the tab"), "{said}");
 
     let answer = bench.accept();
     assert_eq!(bench.code(answer), "dialog_open");
@@ -195,6 +198,7 @@ fn a_blocked_page_that_answers_again_is_blocked_no_more_however_late() {
         bench.pass(ms(2000));
         let probe = bench.expect("S", "Page.getNavigationHistory");
         bench.reply(&probe, "{}");
+        bench.pass(ms(3000));
         assert_eq!(bench.pending(), ["d-1"]);
         bench.pass(wait);
         bench.reply(&enable, "{}");
@@ -202,6 +206,26 @@ fn a_blocked_page_that_answers_again_is_blocked_no_more_however_late() {
         assert_eq!(bench.closed_by(), [("d-1".to_owned(), ClosedBy::Remote)]);
         assert_eq!(bench.tab_state("T"), TabState::Ready);
     }
+}
+
+#[test]
+fn a_page_that_is_only_slow_to_answer_is_never_called_blocked() {
+    let mut bench = Bench::own();
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", false, "");
+    let call = bench.call("Runtime.evaluate");
+    bench.pass(ms(2000));
+    let probe = bench.expect("S", "Page.getNavigationHistory");
+    bench.reply(&probe, "{}");
+    bench.pass(ms(2999));
+    assert_eq!(bench.pending(), [""; 0]);
+    bench.answer_own_set_up("S", "T", "1");
+    bench.pass(Duration::from_secs(20));
+    assert_eq!((bench.pending().len(), bench.tab_state("T")), (0, TabState::Ready));
+    assert!(bench.closed_by().is_empty(), "no dialog was ever told of");
+    let sent = bench.expect("S", "Runtime.evaluate");
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.result(call), "{}");
 }
 
 #[test]

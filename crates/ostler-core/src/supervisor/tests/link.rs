@@ -193,6 +193,7 @@ fn the_same_browser_shows_a_dialog_of_before_until_its_page_answers() {
     bench.pass(ms(2000));
     let probe = bench.expect("S2", "Page.getNavigationHistory");
     bench.reply(&probe, "{}");
+    bench.pass(ms(3000));
     assert_eq!(bench.code(call), "dialog_open");
     assert_eq!(bench.pending(), ["d-1"], "met again, not counted twice");
     bench.reply(&enable, "{}");
