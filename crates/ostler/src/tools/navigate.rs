@@ -232,18 +232,25 @@ struct Page {
     status: u16,
 }
 
+/// Returns HTTP's status of the document that a tab shows, of its error page too; 0 if there was none.
+pub(super) async fn status<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<u16, CallError> {
+    Ok(ask_page(tab).await?.status)
+}
+
 async fn ask_page<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Page, CallError> {
     const ASK: &str = "({url: location.href, title: document.title, \
                        status: performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0})";
     tab.evaluate(ASK, Duration::from_secs(2)).await
 }
 
+/// What to do about HTTP 401 and 407: Chromium shows the question to nobody, and its own error page instead (fact A32).
+pub(super) const WANTS_LOGIN: &str = "the server wants a user name and a password (HTTP 401); if you were given them, \
+                                      open https://USER:PASSWORD@HOST/";
+
 /// Says in words what Chromium's error means, where there is something to do about it.
 fn failed(url: &str, error: &str) -> String {
     let meaning = match error {
-        "net::ERR_INVALID_AUTH_CREDENTIALS" | "net::ERR_UNEXPECTED_PROXY_AUTH" => {
-            "the server wants a user name and a password (HTTP 401); if you were given them, open https://USER:PASSWORD@HOST/"
-        }
+        "net::ERR_INVALID_AUTH_CREDENTIALS" | "net::ERR_UNEXPECTED_PROXY_AUTH" => WANTS_LOGIN,
         "net::ERR_NAME_NOT_RESOLVED" => "no such host; check the spelling",
         "net::ERR_CONNECTION_REFUSED" => "nothing listens there; check host and port",
         "net::ERR_INTERNET_DISCONNECTED" => "this machine is offline",

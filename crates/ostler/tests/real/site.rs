@@ -11,6 +11,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// What stands for a stream among the pages.
 const STREAM: &str = "a stream";
+/// What goes before a page that is shown to those alone who give a name and a password.
+const LOCKED: &str = "WWW-Authenticate: Basic realm=\"here\"\r\n";
 
 /// A server whose pages can be changed while it runs. It ends with the test process.
 #[derive(Clone)]
@@ -76,6 +78,11 @@ impl Site {
         self.pages.lock().expect("no page panics").insert(path.to_owned(), (header, html));
     }
 
+    /// Serves a page to those alone who give a name and a password, whichever.
+    pub(crate) fn lock(&self, path: &str, html: &str) {
+        self.pages.lock().expect("no page panics").insert(path.to_owned(), (LOCKED.to_owned(), html.to_owned()));
+    }
+
     /// Serves a stream of events that never ends at `path`.
     pub(crate) fn stream(&self, path: &str) {
         self.pages.lock().expect("no page panics").insert(path.to_owned(), (String::new(), STREAM.to_owned()));
@@ -94,7 +101,8 @@ impl Site {
     fn answer(&self, mut stream: impl Read + Write) {
         let mut lines = BufReader::new(&mut stream).lines();
         let Some(Ok(request)) = lines.next() else { return };
-        while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+        let headers: Vec<_> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        let known = headers.iter().any(|line| line.to_ascii_lowercase().starts_with("authorization:"));
         let path = request.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
         let page = self.pages.lock().expect("no page panics").get(&path).cloned();
         if page.as_ref().is_some_and(|(_, html)| html == STREAM) {
@@ -107,6 +115,7 @@ impl Site {
             return;
         }
         let (status, (header, body)) = match page {
+            Some((header, _)) if header == LOCKED && !known => ("401 Unauthorized", (header, String::new())),
             Some(page) => ("200 OK", page),
             None => ("404 Not Found", Default::default()),
         };

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::context::Tab;
-use super::super::tab_names;
+use super::super::{navigate, tab_names};
 use super::file_chooser::{self, FileChooser};
 use crate::meta::{EventSource, TaskLayer};
 use crate::tasks::{Event, EventFilter};
@@ -79,6 +79,9 @@ struct Page {
     /// What the browser could not open, where it shows its own error page instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
+    /// HTTP's, where that is why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
 }
 
 #[derive(Debug, Serialize)]
@@ -144,6 +147,10 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 break;
             }
         }
+        if told.failed.is_some() && !told.held {
+            // The error page knows what the server said; the events do not.
+            told.status = navigate::status(self.tab).await.ok().filter(|status| *status > 0);
+        }
         self.tell(told)
     }
 
@@ -153,7 +160,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 
     fn tell(&self, told: Told) -> Result<Aftermath, CallError> {
         let view = self.tab.context().view()?;
-        let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed });
+        let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed, status: told.status });
         let mut asked = told.tabs.into_iter();
         let new_tabs = view.tabs.iter().filter(|tab| tab.number > self.newest_tab).map(|tab| NewTab {
             tab: tab_names::name(tab),
@@ -176,6 +183,7 @@ struct Told {
     committed: bool,
     url: Option<String>,
     failed: Option<String>,
+    status: Option<u16>,
     /// Where tabs were opened that are still to come.
     tabs: Vec<String>,
     file_chooser: Option<FileChooser>,
@@ -291,6 +299,9 @@ impl Aftermath {
             });
         }
         match &self.page {
+            Some(Page { failed: Some(url), status: Some(401 | 407), .. }) => {
+                told.push(format!("{url}: {}.", navigate::WANTS_LOGIN));
+            }
             Some(Page { failed: Some(url), .. }) => told.push(format!(
                 "{url} could not be opened and the browser shows its own error page; browser_navigate there says why."
             )),

@@ -184,6 +184,55 @@ fn a_file_chooser_is_reported_and_answered_with_files() {
 }
 
 #[test]
+fn a_file_chooser_in_a_frame_of_another_process_gets_its_files_there() {
+    let mut world = World::with(&[
+        (
+            "/",
+            "<link rel=icon href='data:,'><body style='margin:0'><iframe style='border:0;width:300px;height:200px' src='{there}/in'></iframe>",
+        ),
+        (
+            "/in",
+            "<body style='margin:0'><input type=file multiple aria-label=files style='width:200px;height:100px'>\
+             <script>document.querySelector('input').onchange = async e => {
+               const texts = await Promise.all([...e.target.files].map(file => file.text()));
+               parent.postMessage(texts.join(), '*') }</script>",
+        ),
+    ]);
+    world.go("/");
+    world.line.js("onmessage = e => { document.title = e.data }; 1");
+    let mut page = Value::Null;
+    wait_until("the frame is in the outline", || {
+        page = world.tool("browser_snapshot", json!({}));
+        text(&page).contains("\"files\" [e")
+    });
+    let (_, rest) = text(&page).split_once("\"files\" [").unwrap();
+    let of = rest.split(']').next().unwrap().to_owned();
+    let asked = world.tool("browser_click", json!({"ref": of}));
+    assert_eq!(asked["data"]["file_chooser"]["multiple"], true, "{asked}");
+    let paths = ["one", "two"].map(|name| {
+        let path = world.sandbox.path(name);
+        std::fs::write(&path, name).unwrap();
+        path
+    });
+    let given = world.tool("browser_click", json!({"ref": of, "files": paths}));
+    assert!(text(&given).ends_with("The page got the 2 files."), "{given}");
+    world.wait_for("document.title === 'one,two'");
+}
+
+#[test]
+fn a_click_that_leads_to_a_page_behind_a_password_says_so() {
+    let mut world = World::with(&[("/", &button("location = '/locked'"))]);
+    world.site.lock("/locked", "<link rel=icon href='data:,'><title>inside</title>");
+    world.go("/");
+    let clicked = world.tool("browser_click", at(50, 50));
+    let locked = world.site.here("/locked");
+    assert_eq!([&clicked["data"]["page"]["failed"], &clicked["data"]["page"]["status"]], [&json!(locked), &json!(401)]);
+    let said =
+        format!("{locked}: the server wants a user name and a password (HTTP 401); if you were given them, open");
+    assert!(text(&clicked).contains(&said), "{clicked}");
+}
+
+#[test]
 fn a_download_is_told_of() {
     let mut world = World::with(&[(
         "/",

@@ -39,6 +39,19 @@ fn an_address_that_cannot_be_opened_is_an_error_that_says_why() {
 }
 
 #[test]
+fn a_page_behind_a_password_is_told_as_one_and_opened_with_name_and_password() {
+    let mut world = World::with(&[]);
+    world.site.lock("/locked", "<link rel=icon href='data:,'><title>inside</title>");
+    let locked = world.site.here("/locked");
+    let refused = world.try_tool("browser_navigate", json!({"url": locked}));
+    assert_eq!(refused["error_code"], "cdp");
+    let sentence = refused["error"].as_str().unwrap();
+    assert!(sentence.contains("wants a user name and a password (HTTP 401)"), "{sentence}");
+    let opened = world.tool("browser_navigate", json!({"url": locked.replace("://", "://ada:secret@")}));
+    assert_eq!(text(&opened), format!("Opened {locked} \"inside\" in t1."), "and shows neither of them");
+}
+
+#[test]
 fn a_dialog_while_loading_ends_the_wait_and_stands_in_the_result() {
     let mut world = World::with(&[("/", "<script>confirm('first?')</script><title>asks</title>")]);
     let url = world.site.here("/");
