@@ -143,7 +143,8 @@ impl Failure {
     }
 }
 
-/// Runs a tool to its end and returns its result as JSON: `{"text", "data"}`, and `image` where it made one.
+/// Runs a tool to its end and returns its result as JSON: `{"text", "data"}`, `image` where it made one, and `failed`
+/// where what it ran failed.
 /// Dropping the future gives up what it waits for.
 pub(crate) async fn run<T: TaskLayer>(
     tasks: &T,

@@ -14,6 +14,8 @@ pub(super) struct Outcome {
     /// A JSON object.
     data: Vec<u8>,
     image: Option<Image>,
+    /// Whether what the tool was asked to run failed, although the tool itself did what it does.
+    failed: bool,
     /// The most characters that the text may have, the dialogs' lines included.
     most_chars: Option<usize>,
     /// What is known of the task, where the contract wants it in the data.
@@ -34,12 +36,17 @@ impl Outcome {
     pub(super) fn new(text: impl Into<String>, data: &impl Serialize) -> Self {
         let data = serde_json::to_vec(data).expect("plain data with text keys serializes");
         debug_assert!(data.starts_with(b"{") && data.ends_with(b"}"), "a tool's data is an object");
-        Self { text: text.into(), data, image: None, most_chars: None, state: None }
+        Self { text: text.into(), data, image: None, failed: false, most_chars: None, state: None }
     }
 
     /// Adds the picture that the tool made.
     pub(super) fn with_image(self, image: Image) -> Self {
         Self { image: Some(image), ..self }
+    }
+
+    /// Marks the outcome as an error, for a model that only looks at that.
+    pub(super) fn failed(self) -> Self {
+        Self { failed: true, ..self }
     }
 
     /// Keeps the text within a limit, whatever dialogs are told of in it.
@@ -83,6 +90,9 @@ impl Outcome {
         if let Some(image) = &self.image {
             json.extend_from_slice(br#","image":"#);
             append(&mut json, image);
+        }
+        if self.failed {
+            json.extend_from_slice(br#","failed":true"#);
         }
         json.push(b'}');
         json
@@ -191,6 +201,13 @@ mod tests {
         let attached = Outcome::new("", &json!({})).with_state(Arc::new(view));
         assert_eq!(json_of(&attached, &[])["data"], json!({"pending_dialogs": [], "recent_dialogs": []}));
         assert_eq!(json_of(&attached, &[confirm()])["data"]["pending_dialogs"][0]["id"], "d-1");
+    }
+
+    #[test]
+    fn what_failed_says_so_and_what_did_not_has_no_trace_of_it() {
+        let result = json_of(&Outcome::new("no", &json!({})).failed(), &[]);
+        assert_eq!(result, json!({"text": "no", "data": {}, "failed": true}));
+        assert_eq!(json_of(&Outcome::new("yes", &json!({})), &[]), json!({"text": "yes", "data": {}}));
     }
 
     #[test]

@@ -72,9 +72,21 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let text = match status.success() {
         true if stdout.is_empty() => "The script is done; it printed nothing.".to_owned(),
         true => stdout.clone(),
-        false => format!("{stdout}{stderr}\nThe script failed ({status})."),
+        false => failure(status, &stdout, &stderr),
     };
-    Ok(Outcome::new(text, &Data { exit_status: status.code(), stdout: &stdout, stderr: &stderr }))
+    let outcome = Outcome::new(text, &Data { exit_status: status.code(), stdout: &stdout, stderr: &stderr });
+    Ok(if status.success() { outcome } else { outcome.failed() })
+}
+
+/// Says that a script failed, then why, and last what it had printed: what was cut off a long text is not the reason.
+fn failure(status: ExitStatus, stdout: &str, stderr: &str) -> String {
+    let mut text = format!("The script failed ({status}).");
+    for (what, printed) in [("It said", stderr), ("Before that it printed", stdout)] {
+        if !printed.trim().is_empty() {
+            text = format!("{text}\n{what}:\n{}", printed.trim_end());
+        }
+    }
+    text
 }
 
 /// A running script with everything that it started and that has stayed in its process group: all of it ends with the

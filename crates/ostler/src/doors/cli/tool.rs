@@ -49,6 +49,8 @@ struct Ran {
 #[derive(Deserialize)]
 struct Shown {
     text: String,
+    #[serde(default)]
+    failed: bool,
 }
 
 impl Tool {
@@ -66,7 +68,7 @@ pub(super) fn run_named(context: &Context, name: &str, args: Option<&RawValue>) 
     let reply = context.ask(&mut context.connect()?, &request, CALL_LONGEST)?;
     let Ran { result } = reply::read(&reply)?;
     context.print(&reply, &result.text)?;
-    Ok(Exit::Success)
+    Ok(if result.failed { Exit::WorkFailed } else { Exit::Success })
 }
 
 fn full_name(given: &str) -> String {

@@ -32,6 +32,9 @@ struct Ran<'a> {
     #[serde(borrow)]
     data: &'a RawValue,
     image: Option<Image>,
+    /// Whether what the tool ran failed.
+    #[serde(default)]
+    failed: bool,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +84,7 @@ fn success(ran: &Ran<'_>, args: &Map<String, Value>, kept: &Kept) -> CallToolRes
     } else {
         in_a_file(ran, kept)
     };
+    result.is_error = Some(ran.failed);
     // With a path the picture is where the caller wants it; without one it is looked at here and now.
     if let Some(image) = &ran.image
         && !args.contains_key("path")
@@ -137,6 +141,13 @@ mod tests {
         assert_eq!(result["content"], json!([{"type": "text", "text": "Done."}]));
         assert_eq!(result["structuredContent"], json!({"n": 1, "half": "\u{fffd}"}));
         assert_eq!(result["isError"], false);
+    }
+
+    #[test]
+    fn a_result_that_is_marked_as_failed_is_an_error_with_all_that_it_says() {
+        let result = of(r#"{"result":{"text":"No.","data":{"exit_status":1},"failed":true}}"#, json!({}));
+        assert_eq!(result["content"], json!([{"type": "text", "text": "No."}]));
+        assert_eq!([&result["structuredContent"]["exit_status"], &result["isError"]], [&json!(1), &json!(true)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::sandbox::Ran;
 use super::super::world::World;
 use super::text;
 
@@ -15,8 +16,14 @@ fn a_script_and_the_tools_act_on_one_tab() {
     assert_eq!(world.line.js("document.title"), "two");
 
     let failed = world.tool("browser_run", json!({"script": "print('before')\n1/0"}));
-    assert_eq!(failed["data"]["exit_status"], 1);
-    assert!(text(&failed).starts_with("before\n") && text(&failed).contains("ZeroDivisionError"), "{failed}");
+    assert_eq!([&failed["data"]["exit_status"], &failed["failed"]], [&json!(1), &json!(true)]);
+    let said = text(&failed);
+    assert!(said.starts_with("The script failed (exit status: 1).\nIt said:\nTraceback"), "{said}");
+    assert!(said.ends_with("Before that it printed:\nbefore") && said.contains("ZeroDivisionError"), "{said}");
+    assert_eq!(ran.get("failed"), None);
+    let mut shell = world.sandbox.ostler(&["tool", "run", r#"{"script": "raise SystemExit(3)"}"#]);
+    let shell = Ran::of(shell.env_remove("BU_CDP_WS").env("BU_CDP_URL", world.chromium.url()));
+    assert_eq!((shell.code, shell.stdout.trim()), (Some(1), "The script failed (exit status: 3)."), "{shell:?}");
 
     let endless =
         world.tool("browser_run", json!({"script": "print('x', flush=True)\nwhile True: pass", "timeout_s": 1}));
