@@ -12,7 +12,7 @@ use crate::ids::{SessionId, TargetId};
 
 /// How much longer a page may be silent whose browser answers, before it is told that something blocks it: on a machine
 /// with far more work than processors a page that nothing blocks was silent for more than two seconds, and the browser
-/// still answered in a millisecond (fact F13).
+/// still answered in a millisecond (fact F14).
 const GRACE: Duration = Duration::from_secs(3);
 
 impl Supervisor {
