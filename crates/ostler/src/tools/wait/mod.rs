@@ -165,8 +165,8 @@ impl<T: TaskLayer> Wait<'_, T> {
         came
     }
 
-    /// `unanswered` has the newest question to each frame. Only a document that is new is asked, and asked once: what
-    /// comes of an older one's question is nothing to us any more.
+    /// `unanswered` has the newest question to each frame. Only a document that is new is asked: that an older question
+    /// failed or ended is nothing to us any more.
     async fn until_one_tells(
         &self,
         question: &Question<'_>,
@@ -183,12 +183,14 @@ impl<T: TaskLayer> Wait<'_, T> {
             pause = Duration::ZERO;
             tokio::select! {
                 Some((place, of, told)) = asked.next() => {
-                    if unanswered.get(&place) != Some(&of) {
-                        continue;
+                    let newest = unanswered.get(&place) == Some(&of);
+                    if newest {
+                        unanswered.remove(&place);
                     }
-                    unanswered.remove(&place);
                     match told {
+                        // Also of an older question: one that waited may have come after a newer one, and ended that.
                         Ok(true) => return Ok(true),
+                        _ if !newest => {}
                         Ok(false) => {}
                         Err(error) => {
                             refuse_for_good(error)?;
