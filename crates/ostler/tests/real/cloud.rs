@@ -259,7 +259,8 @@ fn without_a_key_every_try_is_told_so_at_once() {
     let rented = Rented::new();
     for (service, variable) in [("browser-use", "BROWSER_USE_API_KEY"), ("browserbase", "BROWSERBASE_API_KEY")] {
         for _ in 0..2 {
-            let ran = Ran::of(rented.ostler(&["connect", "--cloud", service]).env_remove(variable));
+            // Neither the command has a key nor the daemon that the first one started.
+            let ran = Ran::of(&mut rented.sandbox.ostler(&["connect", "--cloud", service]));
             ran.assert_failed(1, &["no API key", variable]);
         }
     }

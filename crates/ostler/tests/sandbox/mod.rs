@@ -90,10 +90,12 @@ impl Sandbox {
 
     /// Kills others together with the daemon, in this order: nobody sees the other go and acts on it.
     pub(crate) fn kill_with(&self, others: &[u32]) {
-        for pid in others {
-            kill(*pid, rustix::process::Signal::KILL);
-        }
         let pid = self.pid().expect("a running daemon");
+        // Stopped first, so that it sees none of the others go before it goes itself.
+        kill(pid, rustix::process::Signal::STOP);
+        for other in others {
+            kill(*other, rustix::process::Signal::KILL);
+        }
         kill(pid, rustix::process::Signal::KILL);
         wait_until("the killed daemon's lock is free", || !is_locked(&self.pid_file()));
     }
