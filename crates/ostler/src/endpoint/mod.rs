@@ -19,6 +19,7 @@ mod devtools_port;
 mod discover;
 mod error;
 mod given;
+mod guarded;
 mod http;
 mod launch;
 mod profiles;

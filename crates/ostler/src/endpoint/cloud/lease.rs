@@ -1,20 +1,18 @@
 //! The daemon's hold on a cloud browser: letting go stops it.
 
-use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin};
 use tokio::time::timeout;
 
-use super::super::launch::GuardCommand;
+use super::super::guarded::{Guard, GuardCommand, Reports};
 use super::error::CloudError;
 use super::guard::{Report, Sealed};
 use super::keys::Keys;
 use super::leftovers;
 use super::order::CloudOrder;
 use super::provider::Provider;
-use crate::config::SECRET_VARIABLES;
 use crate::secret::SecretUrl;
 
 /// How long the guard may take to stop its browser: all its tries, each as slow as may be.
@@ -29,9 +27,9 @@ const STOP_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct CloudLease {
     guard: Child,
-    /// The write end of the guard's pipe. Nobody else may ever hold it; std opens it close-on-exec.
+    /// The guard waits for its end.
     release: Option<ChildStdin>,
-    reports: Lines<BufReader<ChildStdout>>,
+    reports: Reports,
     order: CloudOrder,
     pub(crate) facts: CloudFacts,
     /// Whether the browser turned out to be over.
@@ -60,24 +58,10 @@ impl CloudLease {
         let sealed = Sealed::new(&order)?;
         let mut line = serde_json::to_vec(&sealed).map_err(|error| failed(error.to_string()))?;
         line.push(b'\n');
-        let mut command = Command::new(&guard.program);
-        command.arg0("ostler").args(&guard.args);
-        for variable in SECRET_VARIABLES {
-            command.env_remove(variable);
-        }
-        let mut guard = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            // Whoever waits for the end of the daemon's standard error must not wait for the guard.
-            .stderr(Stdio::null())
-            // Ctrl+C in the daemon's terminal is for the daemon.
-            .process_group(0)
-            .spawn()
-            .map_err(|error| failed(format!("it did not start: {error}")))?;
-        let mut release = guard.stdin.take().expect("standard input was piped");
-        let stdout = guard.stdout.take().expect("standard output was piped");
+        let nothing_more: [&str; 0] = [];
+        let Guard { process, mut release, mut reports } =
+            guard.spawn(nothing_more).map_err(|error| failed(format!("it did not start: {error}")))?;
         release.write_all(&line).await.map_err(|error| failed(error.to_string()))?;
-        let mut reports = BufReader::new(stdout).lines();
         match next_report(&mut reports).await? {
             Report::Running { id, address, live_url } => {
                 let facts = CloudFacts {
@@ -88,7 +72,7 @@ impl CloudLease {
                     live_url: live_url.map(SecretUrl::new),
                 };
                 tracing::info!("the {} cloud browser {} is ours to stop", facts.provider.name(), facts.id);
-                Ok(Self { guard, release: Some(release), reports, order, facts, spent: false })
+                Ok(Self { guard: process, release: Some(release), reports, order, facts, spent: false })
             }
             Report::Failed(error) | Report::NotStopped(error) => Err(error),
         }
@@ -136,18 +120,8 @@ impl CloudLease {
     }
 }
 
-async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Result<Report, CloudError> {
-    let failed = |cause: &str| CloudError::GuardFailed { cause: cause.to_owned() };
-    loop {
-        match reports.next_line().await {
-            Ok(Some(line)) => {
-                // A line that is no report is not from us: a library that greets on standard output.
-                if let Ok(report) = serde_json::from_str(&line) {
-                    return Ok(report);
-                }
-            }
-            Ok(None) => return Err(failed("it ended without a word")),
-            Err(error) => return Err(failed(&error.kind().to_string())),
-        }
-    }
+async fn next_report(reports: &mut Reports) -> Result<Report, CloudError> {
+    let failed = |cause: String| CloudError::GuardFailed { cause };
+    let report = reports.next().await.map_err(|error| failed(error.kind().to_string()))?;
+    report.ok_or_else(|| failed("it ended without a word".to_owned()))
 }

@@ -32,7 +32,7 @@ pub(crate) use provider::Provider;
 use super::address::Protocol;
 use super::error::EndpointError;
 use super::given::{self, Given};
-use super::launch::GuardCommand;
+use super::guarded::GuardCommand;
 use super::{BrowserKind, Endpoint, Machine, Owned};
 
 /// How long the address of a new browser may take to answer.

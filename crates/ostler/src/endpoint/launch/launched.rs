@@ -1,20 +1,18 @@
 //! The daemon's hold on a browser that it launched: letting go ends the browser.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::time::{sleep, timeout};
 
 use super::super::devtools_port;
 use super::super::error::EndpointError;
-use super::GuardCommand;
+use super::super::guarded::{Guard, GuardCommand, Reports};
 use super::guard::{CLEAR_LIMIT, GRACE, Report};
 use super::profile::Profile;
-use crate::config::SECRET_VARIABLES;
 
 /// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
 const STOP_LIMIT: Duration = GRACE.saturating_add(CLEAR_LIMIT).saturating_add(Duration::from_secs(5));
@@ -31,9 +29,9 @@ const CLOSING: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Launched {
     guard: Child,
-    /// The write end of the guard's pipe. Nobody else may ever hold it; std opens it close-on-exec.
+    /// The guard waits for its end.
     release: Option<ChildStdin>,
-    reports: Lines<BufReader<ChildStdout>>,
+    reports: Reports,
     program: PathBuf,
     /// The browser's process, which leads its group.
     browser: Pid,
@@ -53,33 +51,16 @@ impl Launched {
         flags: &[String],
     ) -> Result<Self, EndpointError> {
         let failed = |cause: String| EndpointError::GuardFailed { cause };
-        let mut spawned = Command::new(&command.program);
-        for variable in SECRET_VARIABLES {
-            // Neither the guard nor the browser has any use for them.
-            spawned.env_remove(variable);
-        }
-        let mut guard = spawned
-            .arg0("ostler")
-            .args(&command.args)
-            .arg("--")
-            .args(kind.to_args())
-            .arg(program)
-            .args(flags)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            // Whoever waits for the end of the daemon's standard error must not wait for the guard.
-            .stderr(Stdio::null())
-            // Ctrl+C in the daemon's terminal is for the daemon.
-            .process_group(0)
-            .spawn()
-            .map_err(|error| failed(format!("it did not start: {error}")))?;
-        let release = guard.stdin.take();
-        let stdout = guard.stdout.take().expect("standard output was piped");
-        let mut reports = BufReader::new(stdout).lines();
+        let mut to_guard = vec![OsString::from("--")];
+        to_guard.extend(kind.to_args());
+        to_guard.push(program.into());
+        to_guard.extend(flags.iter().map(OsString::from));
+        let Guard { process, release, mut reports } =
+            command.spawn(to_guard).map_err(|error| failed(format!("it did not start: {error}")))?;
         match next_report(&mut reports).await? {
             Report::Started { browser, profile } => Ok(Self {
-                guard,
-                release,
+                guard: process,
+                release: Some(release),
                 reports,
                 program: program.to_owned(),
                 browser: Pid::from_raw(browser).ok_or_else(|| failed("it reported no process".to_owned()))?,
@@ -171,18 +152,8 @@ impl Drop for Launched {
     }
 }
 
-async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Result<Report, EndpointError> {
+async fn next_report(reports: &mut Reports) -> Result<Report, EndpointError> {
     let failed = |cause: String| EndpointError::GuardFailed { cause };
-    loop {
-        match reports.next_line().await {
-            Ok(Some(line)) => {
-                // A line that is no report is not from us: a library that greets on standard output.
-                if let Ok(report) = serde_json::from_str(&line) {
-                    return Ok(report);
-                }
-            }
-            Ok(None) => return Err(failed("it ended without a word".to_owned())),
-            Err(error) => return Err(failed(error.to_string())),
-        }
-    }
+    let report = reports.next().await.map_err(|error| failed(error.to_string()))?;
+    report.ok_or_else(|| failed("it ended without a word".to_owned()))
 }

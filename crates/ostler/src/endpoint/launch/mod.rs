@@ -14,7 +14,6 @@ mod guard;
 mod launched;
 mod profile;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::error::EndpointError;
+use super::guarded::GuardCommand;
 use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
@@ -41,7 +41,7 @@ pub(crate) struct LaunchOptions {
     pub(crate) profile: Option<PathBuf>,
     /// How long the browser may take until it can be reached.
     pub(crate) deadline: Duration,
-    /// How to start the guard process.
+    /// How to start the guard process, such as [`guard_main`]; what it shall guard is appended after a `--`.
     pub(crate) guard: GuardCommand,
 }
 
@@ -54,30 +54,8 @@ impl Default for LaunchOptions {
             profile: None,
             // About a second is usual; a cold disk on a small machine takes many times that.
             deadline: Duration::from_secs(30),
-            guard: GuardCommand::default(),
+            guard: GuardCommand::of(GUARD_SUBCOMMAND),
         }
-    }
-}
-
-/// The command that runs a guard, such as [`guard_main`]; what a browser's guard shall guard is appended after a `--`.
-#[derive(Debug, Clone)]
-pub(crate) struct GuardCommand {
-    pub(crate) program: PathBuf,
-    pub(crate) args: Vec<OsString>,
-}
-
-impl Default for GuardCommand {
-    fn default() -> Self {
-        Self::of(GUARD_SUBCOMMAND)
-    }
-}
-
-impl GuardCommand {
-    /// Returns the command that runs this very binary under a subcommand, even if the file was replaced by an upgrade
-    /// since we started.
-    pub(crate) fn of(subcommand: &str) -> Self {
-        let program = crate::this_program::path().unwrap_or_else(|_| PathBuf::from("ostler"));
-        Self { program, args: vec![subcommand.into()] }
     }
 }
 
