@@ -17,7 +17,7 @@ use super::browsers::{Browser, Browsers, Key};
 use super::{CallRequest, ConnectRequest, ConnectTarget, DialogAnswer, TaskEvents, TaskSummary};
 use crate::connection::{ChooserHold, Handle};
 use crate::endpoint::cloud::CloudSettings;
-use crate::endpoint::{self, BrowserKind, Found, Given, Machine, Source};
+use crate::endpoint::{self, BrowserKind, Found, Given, Machine, Source, Wanted};
 use crate::page::Memory;
 use crate::secret::SecretUrl;
 
@@ -223,7 +223,10 @@ impl Registry {
             dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
         };
         let mut attempt = Attempt::new(self, &task, self.prepare(&task, target, terms));
-        if let Some(found) = self.look_ahead(&attempt.binding().entry.handle).await {
+        let wanted = self.state().browsers.unknown_yet(&attempt.binding().entry.handle);
+        if let Some(wanted) = wanted
+            && let Some(found) = self.look(wanted).await
+        {
             attempt.share(found);
         }
         let entry = attempt.binding().entry.clone();
@@ -354,18 +357,24 @@ impl Registry {
         entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
-    /// Returns the browser that a connection will find that has yet to be dialled. Looking raises no prompt; where there
+    /// Returns the browser that a connection will find which looks for this and has yet to be dialled. Looking raises no prompt; where there
     /// is nothing to be found, whoever dials is told why.
-    async fn look_ahead(&self, handle: &Handle) -> Option<Found> {
-        let wanted = self.state().browsers.unknown_yet(handle)?;
+    async fn look(&self, wanted: Wanted) -> Option<Found> {
         endpoint::find(&Source::Discover(wanted), &self.machine, &[]).await.ok()?.found
     }
 
     /// Returns the task as it is, for a request that may dial its browser: one that another task's connection turns out
     /// to hold already is shared, and not asked for consent a second time.
     async fn entry_to_use(&self, task: &TaskId) -> Result<Entry, CallError> {
-        let entry = self.entry(task)?;
-        let Some(found) = self.look_ahead(&entry.handle).await else { return Ok(entry) };
+        let (entry, wanted) = {
+            let state = self.state();
+            let entry = state.entry(task)?;
+            let wanted = state.browsers.unknown_yet(&entry.handle);
+            (entry, wanted)
+        };
+        let Some(wanted) = wanted else { return Ok(entry) };
+        // Boxed, because looking is rare and would otherwise weigh on every call.
+        let Some(found) = Box::pin(self.look(wanted)).await else { return Ok(entry) };
         if let Some(unused) = self.share(task, &entry, found) {
             unused.leave().await;
         }
@@ -448,11 +457,7 @@ impl Registry {
     }
 
     fn entry(&self, task: &TaskId) -> Result<Entry, CallError> {
-        let state = self.state();
-        state.tasks.get(task).cloned().ok_or_else(|| CallError::UnknownTask {
-            task: task.clone(),
-            known: state.tasks.keys().map(ToString::to_string).collect(),
-        })
+        self.state().entry(task)
     }
 
     fn summary(&self, task: &TaskId, entry: &Entry) -> TaskSummary {
@@ -475,6 +480,13 @@ impl Registry {
 }
 
 impl State {
+    fn entry(&self, task: &TaskId) -> Result<Entry, CallError> {
+        self.tasks.get(task).cloned().ok_or_else(|| CallError::UnknownTask {
+            task: task.clone(),
+            known: self.tasks.keys().map(ToString::to_string).collect(),
+        })
+    }
+
     /// Ends a task in the browser that it was in, and remembers how far its numbers went. Returns the browser if
     /// nobody uses it any more.
     fn end(&mut self, task: &TaskId, entry: &Entry) -> Option<Handle> {
