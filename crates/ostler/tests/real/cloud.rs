@@ -1,7 +1,7 @@
 //! Cloud browsers: asked for, driven, and stopped exactly once, whatever dies when.
 
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -50,6 +50,15 @@ impl Rented {
         let ran = self.run(&[&["connect", "--json", "--cloud"], args].concat());
         ran.assert_done();
         serde_json::from_str(&ran.stdout).expect("JSON")
+    }
+
+    /// Starts a command that asks a service which has been asked and does not answer before it is let.
+    fn connecting(&self) -> Child {
+        self.service.hold(true);
+        let mut command = self.ostler(&["connect", "--cloud", "browser-use"]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler");
+        wait_until("it was asked for", || !self.service.seen().is_empty());
+        child
     }
 
     /// Returns the records of the browsers that somebody has to stop.
@@ -194,11 +203,7 @@ fn a_guard_that_was_killed_is_stood_in_for() {
 #[test]
 fn a_daemon_that_is_killed_while_it_asks_leaves_no_browser() {
     let rented = Rented::new();
-    rented.service.hold(true);
-    let mut connecting = rented.ostler(&["connect", "--cloud", "browser-use"]);
-    let mut connecting =
-        connecting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler");
-    wait_until("it was asked for", || !rented.service.seen().is_empty());
+    let mut connecting = rented.connecting();
     rented.sandbox.kill();
     connecting.wait().expect("it ends");
     assert_eq!(rented.records().len(), 1, "the intent is written down");
@@ -210,11 +215,7 @@ fn a_daemon_that_is_killed_while_it_asks_leaves_no_browser() {
 #[test]
 fn a_command_that_gives_up_waiting_leaves_no_browser() {
     let rented = Rented::new();
-    rented.service.hold(true);
-    let mut connecting = rented.ostler(&["connect", "--cloud", "browser-use"]);
-    let mut connecting =
-        connecting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler");
-    wait_until("it was asked for", || !rented.service.seen().is_empty());
+    let mut connecting = rented.connecting();
     connecting.kill().and_then(|()| connecting.wait()).expect("it ends");
     rented.service.hold(false);
     wait_until("the record is gone", || rented.records().is_empty());

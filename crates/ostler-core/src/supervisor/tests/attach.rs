@@ -160,11 +160,19 @@ fn an_attach_event_beside_the_attach_answer_sets_up_once() {
 
 // --- a page that was blocked before we came ---
 
+impl Bench {
+    /// A browser of our own with a tab `T`, attached as session `S`, that has answered nothing.
+    fn with_silent_page() -> Self {
+        let mut bench = Self::own();
+        bench.target_created("T", "page", "");
+        bench.attached("", "T", "S", "page", false, "");
+        bench
+    }
+}
+
 #[test]
 fn a_silent_page_is_reported_as_blocked_by_something_unknown() {
-    let mut bench = Bench::own();
-    bench.target_created("T", "page", "");
-    bench.attached("", "T", "S", "page", false, "");
+    let mut bench = Bench::with_silent_page();
     let call = bench.call("Runtime.evaluate");
     bench.pass(ms(2000));
     let probe = bench.expect("S", "Page.getNavigationHistory");
@@ -191,9 +199,7 @@ fn a_silent_page_is_reported_as_blocked_by_something_unknown() {
 #[test]
 fn a_blocked_page_that_answers_again_is_blocked_no_more_however_late() {
     for wait in [ms(10), Duration::from_secs(600)] {
-        let mut bench = Bench::own();
-        bench.target_created("T", "page", "");
-        bench.attached("", "T", "S", "page", false, "");
+        let mut bench = Bench::with_silent_page();
         let enable = bench.expect("S", "Page.enable");
         bench.pass(ms(2000));
         let probe = bench.expect("S", "Page.getNavigationHistory");
@@ -210,9 +216,7 @@ fn a_blocked_page_that_answers_again_is_blocked_no_more_however_late() {
 
 #[test]
 fn a_page_that_is_only_slow_to_answer_is_never_called_blocked() {
-    let mut bench = Bench::own();
-    bench.target_created("T", "page", "");
-    bench.attached("", "T", "S", "page", false, "");
+    let mut bench = Bench::with_silent_page();
     let call = bench.call("Runtime.evaluate");
     bench.pass(ms(2000));
     let probe = bench.expect("S", "Page.getNavigationHistory");
@@ -230,9 +234,7 @@ fn a_page_that_is_only_slow_to_answer_is_never_called_blocked() {
 
 #[test]
 fn a_page_whose_browser_is_silent_too_is_not_reported() {
-    let mut bench = Bench::own();
-    bench.target_created("T", "page", "");
-    bench.attached("", "T", "S", "page", false, "");
+    let mut bench = Bench::with_silent_page();
     bench.pass(Duration::from_secs(60));
     assert_eq!(bench.pending(), [""; 0]);
 }
@@ -307,9 +309,7 @@ fn an_attach_without_an_answer_is_tried_again_and_the_tab_is_kept() {
 
 #[test]
 fn a_page_that_begins_to_spin_in_the_middle_of_its_set_up_can_still_be_navigated_away() {
-    let mut bench = Bench::own();
-    bench.target_created("T", "page", "");
-    bench.attached("", "T", "S", "page", false, "");
+    let mut bench = Bench::with_silent_page();
     let enable = bench.expect("S", "Page.enable");
     bench.reply(&enable, "{}");
     let navigate = bench.call("Page.navigate");
