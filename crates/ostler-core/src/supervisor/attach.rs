@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::focus::Focus;
 use super::frames::Frames;
 use super::publish::Dirty;
 use super::routing::Then;
@@ -148,12 +149,17 @@ impl Supervisor {
         session.supervised = true;
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.runtime |= !quiet;
-        session.awaiting = 2 + usize::from(!quiet) + usize::from(is_page);
+        session.awaiting = 2 + usize::from(!quiet);
+        (session.set_up, session.focus) = (false, Focus::Due);
         // Questions of an earlier set-up count for nothing any more.
         let stale = |flight: &Flight<Purpose>| {
             let set_up = matches!(
                 flight.purpose,
-                Purpose::PageEnable(_) | Purpose::SetUp(_) | Purpose::BridgeProbe(_) | Purpose::BridgeScript(_)
+                Purpose::PageEnable(_)
+                    | Purpose::SetUp(_)
+                    | Purpose::Focus(_)
+                    | Purpose::BridgeProbe(_)
+                    | Purpose::BridgeScript(_)
             );
             flight.session.as_ref() == Some(id) && set_up
         };
@@ -171,11 +177,6 @@ impl Supervisor {
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
         // A frame's document is requested on its parent's session and finishes on its own.
         self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
-        if is_page {
-            let enabled = r#"{"enabled":true}"#;
-            // A navigation that overtakes this one's answer can crash the renderer (fact F2).
-            self.send_own(Purpose::SetUp(id.clone()), Some(id), "Emulation.setFocusEmulationEnabled", enabled);
-        }
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);
         self.match_choosers_of(id);

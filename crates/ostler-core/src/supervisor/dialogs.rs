@@ -153,6 +153,8 @@ impl Supervisor {
     pub(super) fn block(&mut self, target: &TargetId, number: DialogId) {
         self.end_blocked_flights(target, number, true);
         self.look_for_blocked(target, number);
+        // A navigation that waits for the page's set-up waits for the dialog now.
+        self.flush(target);
     }
 
     fn look_for_blocked(&mut self, target: &TargetId, number: DialogId) {

@@ -58,6 +58,7 @@ impl Supervisor {
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
         if is_top {
+            self.on_left(id);
             self.on_awake(&target);
             self.close_dialogs_of_old_document(&target);
         } else {

@@ -22,6 +22,7 @@ mod console;
 mod dialogs;
 mod documents;
 mod effect;
+mod focus;
 mod frames;
 mod input;
 mod interrupt;
@@ -87,6 +88,8 @@ enum Purpose {
     PageEnable(SessionId),
     /// Is the browser's side of a silent page there?
     Silence(SessionId),
+    /// What makes a page behave as the one in front, sent once it answers.
+    Focus(SessionId),
     /// The session's part of the frame tree.
     FrameTree(SessionId),
     /// Which process the session's renderer is in; also proof that it answers.
@@ -392,6 +395,8 @@ impl Supervisor {
             Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
             Timer::StillSilent(session) => self.on_still_silent(&session),
+            Timer::Leaving(session) => self.on_left(&session),
+            Timer::MakeWay(session) => self.on_make_way_due(&session),
             Timer::Watchdog(tab, dialog) => self.on_watchdog(&tab, dialog),
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
@@ -424,6 +429,7 @@ impl Supervisor {
                 self.on_page_enabled(&session, answered);
                 self.on_set_up_answered(&session);
             }
+            Purpose::Focus(session) => self.on_focus_answered(&session, &end),
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
@@ -456,6 +462,9 @@ impl Supervisor {
     ) -> CallId {
         let id = self.calls.next_id();
         let deadline = self.timers.start(self.now + timeout, Timer::Call(id));
+        if let Some(session) = session.filter(|_| blocking::navigates(method)) {
+            self.on_navigation_sent(session);
+        }
         let of_client = matches!(purpose, Purpose::Client { .. }).then_some(id);
         self.effects.push_back(Effect::Send(of_client, envelope::write_command(id, method, params, session)));
         self.calls.insert(id, Flight { purpose, session: session.cloned(), method: method.into(), deadline });
@@ -466,7 +475,9 @@ impl Supervisor {
     fn send_own(&mut self, purpose: Purpose, session: Option<&SessionId>, method: &str, params: &str) -> CallId {
         let timeout = match purpose {
             Purpose::Release(_) | Purpose::CreateTab { .. } | Purpose::Reload { .. } => AS_LONG_AS_IT_TAKES,
-            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::FrameTree(_) => AS_LONG_AS_IT_TAKES,
+            Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::Focus(_) | Purpose::FrameTree(_) => {
+                AS_LONG_AS_IT_TAKES
+            }
             Purpose::Console { .. } => AS_LONG_AS_IT_TAKES,
             Purpose::BridgeProbe(_) | Purpose::BridgeScript(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,

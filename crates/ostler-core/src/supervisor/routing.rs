@@ -424,13 +424,26 @@ impl Supervisor {
         }
         let tab = session.tab.clone();
         if let Some(target) = &tab {
+            let navigates = blocking::navigates(&call.method);
             let too_early = match self.tabs.get(target).map(|tab| tab.phase) {
                 Some(Phase::Recovering) => true,
-                Some(Phase::SettingUp) => blocking::navigates(&call.method) || !self.takes_calls(target),
-                _ => false,
+                Some(Phase::SettingUp) => {
+                    navigates || self.comes_before_focus(target, &call.method) || !self.takes_calls(target)
+                }
+                _ => navigates && self.overtakes_focus(target),
             };
+            if too_early
+                && navigates
+                && call.on_dialog == OnDialog::Return
+                && let Some(dialog) = self.dialog_before_navigation(target)
+            {
+                return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
+            }
             if let Some(tab) = self.tabs.get_mut(target).filter(|_| too_early) {
                 tab.queue.push(request);
+                if navigates {
+                    self.make_way(target);
+                }
                 return self.wake(target);
             }
         }

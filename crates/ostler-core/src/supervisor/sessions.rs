@@ -6,6 +6,7 @@ use super::bridge::Bridge;
 use super::choosers::Choosers;
 use super::console::FrameOfContext;
 use super::dialogs::Dialog;
+use super::focus::Focus;
 use super::frames::Frames;
 use super::quiet::Told;
 use super::routing::Request;
@@ -57,6 +58,10 @@ pub(crate) struct Session {
     pub(crate) supervised: bool,
     /// Set-up commands that must be answered before the target may run.
     pub(crate) awaiting: usize,
+    /// How far its focus emulation is, if it is a page's.
+    pub(super) focus: Focus,
+    /// Whether a navigation was sent whose document has not come.
+    pub(super) leaving: bool,
     /// Whether its renderer has taken the set-up in.
     pub(crate) set_up: bool,
     /// Whether the target is held until we resume it.
@@ -97,6 +102,8 @@ impl Session {
             tab: None,
             supervised: false,
             awaiting: 0,
+            focus: Focus::default(),
+            leaving: false,
             set_up: false,
             held: false,
             deadline: None,

@@ -23,6 +23,8 @@ impl Supervisor {
         self.on_answers_set_up(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.set_up = true;
+        self.emulate_focus(id);
+        let Some(session) = self.sessions.get(id) else { return };
         if session.kind == Kind::Page
             && let Some(target) = session.tab.clone()
         {

@@ -18,6 +18,10 @@ pub(crate) enum Timer {
     Silence(SessionId),
     /// Its browser's side has answered, and it had longer than a slow machine keeps it silent.
     StillSilent(SessionId),
+    /// A page that answers was being left, and may have its new document by now.
+    Leaving(SessionId),
+    /// A navigation has waited for a page that does not answer what must not be overtaken (fact F2).
+    MakeWay(SessionId),
     /// Nobody answered a dialog.
     Watchdog(TargetId, DialogId),
     /// Sessions that have not told their process by now share the dialog's.

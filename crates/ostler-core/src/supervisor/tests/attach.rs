@@ -162,7 +162,7 @@ fn an_attach_event_beside_the_attach_answer_sets_up_once() {
 
 impl Bench {
     /// A browser of our own with a tab `T`, attached as session `S`, that has answered nothing.
-    fn with_silent_page() -> Self {
+    pub(super) fn with_silent_page() -> Self {
         let mut bench = Self::own();
         bench.target_created("T", "page", "");
         bench.attached("", "T", "S", "page", false, "");
@@ -305,19 +305,6 @@ fn an_attach_without_an_answer_is_tried_again_and_the_tab_is_kept() {
     bench.pass(Duration::from_secs(10));
     bench.expect("", "Target.attachToTarget");
     assert_eq!(bench.view().current, Some(TargetId::from("T")));
-}
-
-#[test]
-fn a_page_that_begins_to_spin_in_the_middle_of_its_set_up_can_still_be_navigated_away() {
-    let mut bench = Bench::with_silent_page();
-    let enable = bench.expect("S", "Page.enable");
-    bench.reply(&enable, "{}");
-    let navigate = bench.call("Page.navigate");
-    assert!(!bench.was_sent("S", "Page.navigate"), "the set-up is not answered yet");
-    bench.pass(Duration::from_secs(2));
-    let sent = bench.expect("S", "Page.navigate");
-    bench.reply(&sent, "{}");
-    assert!(!bench.is_waiting(navigate));
 }
 
 #[test]

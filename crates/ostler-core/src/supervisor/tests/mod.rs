@@ -11,6 +11,7 @@ mod calls;
 mod choosers;
 mod dialog_ends;
 mod dialogs;
+mod focus;
 mod frames;
 mod link;
 mod orders;
@@ -45,10 +46,10 @@ const SET_UP: [&str; 9] = [
     "Target.setAutoAttach",
     "Log.enable",
     "Network.enable",
-    "Emulation.setFocusEmulationEnabled",
     "Page.getFrameTree",
     "Runtime.getIsolateId",
     "Runtime.runIfWaitingForDebugger",
+    "Emulation.setFocusEmulationEnabled",
 ];
 
 const fn ms(millis: u64) -> Duration {

@@ -2,12 +2,11 @@
 
 use super::*;
 
-const QUIET_SET_UP: [&str; 8] = [
+const QUIET_SET_UP: [&str; 7] = [
     "Page.enable",
     "Target.setAutoAttach",
     "Log.enable",
     "Network.enable",
-    "Emulation.setFocusEmulationEnabled",
     "Page.getFrameTree",
     "Runtime.getIsolateId",
     "Runtime.runIfWaitingForDebugger",
