@@ -224,7 +224,7 @@ impl Run {
     fn lose(&mut self) {
         self.connected = false;
         self.sent.clear();
-        self.input(Input::Gone { why: "lost".to_owned(), retry_after: Duration::from_secs(1) });
+        self.input(Input::Gone { why: "lost".to_owned(), retry_after: Some(Duration::from_secs(1)) });
     }
 
     fn take_sent(&mut self, which: u8) -> Option<Sent> {
@@ -417,7 +417,7 @@ impl Run {
     /// Nothing comes any more: whatever was asked for ends, at the latest with the connection.
     fn finish(mut self) {
         if !self.connected {
-            self.input(Input::Gone { why: "never there".to_owned(), retry_after: Duration::from_secs(1) });
+            self.input(Input::Gone { why: "never there".to_owned(), retry_after: Some(Duration::from_secs(1)) });
         }
         self.pass(LONG);
         for waiter in 1..=self.waiters {

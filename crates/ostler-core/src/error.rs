@@ -95,8 +95,8 @@ pub enum CallError {
     BrowserGone {
         /// What is known of the reason, with its way out.
         why: String,
-        /// When asking again may help, in milliseconds.
-        retry_after_ms: u64,
+        /// When asking again may help, in milliseconds; none where that takes somebody to do something first, which `why` says.
+        retry_after_ms: Option<u64>,
     },
     /// A ref names no element that is there now.
     StaleRef {
@@ -225,7 +225,7 @@ impl CallError {
             Self::AmbiguousDialog { known } => Some(format!("name one with dialog_id: {}", known.join(", "))),
             Self::StaleRef { .. } => Some("take a new browser_snapshot and use a ref from it".to_owned()),
             Self::NotActionable { next, .. } => Some(next.clone()),
-            Self::BrowserGone { retry_after_ms, .. } => Some(format!("try again in {retry_after_ms} ms")),
+            Self::BrowserGone { retry_after_ms, .. } => retry_after_ms.map(|ms| format!("try again in {ms} ms")),
         }
     }
 

@@ -200,7 +200,7 @@ fn a_tab_whose_recovery_was_cut_short_is_reloaded_before_page_is_enabled() {
     wire.open_dialog("F");
     wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
     wire.sent.clear();
-    wire.input(Input::Gone { why: "lost".to_owned(), retry_after: Duration::from_secs(1) });
+    wire.input(Input::Gone { why: "lost".to_owned(), retry_after: Some(Duration::from_secs(1)) });
     assert!(wire.sent.is_empty(), "nothing is sent without a connection: {:?}", wire.sent);
     wire.connect(Scope::Own);
     wire.create_target();
@@ -300,6 +300,6 @@ fn a_lost_connection_does_not_take_a_tab_that_was_being_attached() {
     let mut wire = Wire::with_tab(Scope::Guest);
     wire.tell(r#"{"method":"Target.detachedFromTarget","params":{"sessionId":"R"}}"#);
     assert_eq!(wire.sends("Target.attachToTarget"), 1);
-    wire.input(Input::Gone { why: "lost".to_owned(), retry_after: Duration::from_secs(1) });
+    wire.input(Input::Gone { why: "lost".to_owned(), retry_after: Some(Duration::from_secs(1)) });
     assert_eq!(wire.view().tabs.len(), 1);
 }

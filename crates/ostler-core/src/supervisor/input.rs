@@ -25,8 +25,8 @@ pub enum Input {
     Gone {
         /// What is known of the reason, with its way out.
         why: String,
-        /// When the driver will try again.
-        retry_after: Duration,
+        /// When asking again may help; none where that takes somebody to do something first.
+        retry_after: Option<Duration>,
     },
     /// One message from the browser.
     Message(Bytes),

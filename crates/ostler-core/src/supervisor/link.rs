@@ -21,7 +21,7 @@ pub(super) enum Link {
     /// Requests go through.
     Ready,
     /// Requests fail at once; nothing is sent.
-    Gone { why: String, retry_at: Timestamp },
+    Gone { why: String, retry_at: Option<Timestamp> },
 }
 
 /// In a browser of our own every target is taken and held until it is set up. In one that is not, see `reach.rs`.
@@ -77,8 +77,8 @@ impl Supervisor {
     }
 
     /// Ends all that is in flight: the connection is gone, and with it every session.
-    pub(super) fn on_gone(&mut self, why: String, retry_after: Duration) {
-        self.link = Link::Gone { why: why.clone(), retry_at: self.now + retry_after };
+    pub(super) fn on_gone(&mut self, why: String, retry_after: Option<Duration>) {
+        self.link = Link::Gone { why: why.clone(), retry_at: retry_after.map(|wait| self.now + wait) };
         for session in std::mem::take(&mut self.sessions).into_values() {
             if let Some(timer) = session.deadline {
                 self.timers.stop(timer);
@@ -96,7 +96,7 @@ impl Supervisor {
         if let Some(timer) = self.wide.take() {
             self.timers.stop(timer);
         }
-        let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: 0 });
+        let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: None });
         let queued = std::mem::take(&mut self.waiting);
         let in_tabs = self.tabs.values_mut().flat_map(|tab| std::mem::take(&mut tab.queue)).collect::<Vec<_>>();
         let in_tasks = self.tasks.values_mut().flat_map(|task| std::mem::take(&mut task.queue)).collect::<Vec<_>>();
@@ -114,8 +114,9 @@ impl Supervisor {
     /// Returns the error for a request while there is no connection; `None` while there is hope or one.
     pub(super) fn gone_error(&self) -> Option<CallError> {
         let Link::Gone { why, retry_at } = &self.link else { return None };
-        let wait = retry_at.since(self.now).max(SOON).as_millis();
-        Some(CallError::BrowserGone { why: why.clone(), retry_after_ms: u64::try_from(wait).unwrap_or(u64::MAX) })
+        let wait = retry_at.map(|at| at.since(self.now).max(SOON).as_millis());
+        let retry_after_ms = wait.map(|wait| u64::try_from(wait).unwrap_or(u64::MAX));
+        Some(CallError::BrowserGone { why: why.clone(), retry_after_ms })
     }
 
     /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us

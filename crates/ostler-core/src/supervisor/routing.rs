@@ -190,7 +190,7 @@ impl Supervisor {
             }
         } else {
             let why = "the browser has not accepted the connection yet; if it shows a prompt, click Allow".to_owned();
-            CallError::BrowserGone { why, retry_after_ms: 1000 }
+            CallError::BrowserGone { why, retry_after_ms: Some(1000) }
         };
         self.fail_request(request, error);
     }

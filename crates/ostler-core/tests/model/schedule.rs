@@ -157,7 +157,7 @@ impl Schedule {
                 self.say(|| "dialling".to_owned());
                 self.input(Input::Dialling);
                 if self.rng.percent(30) {
-                    self.input(Input::Gone { why: "refused".to_owned(), retry_after: Duration::from_secs(1) });
+                    self.input(Input::Gone { why: "refused".to_owned(), retry_after: Some(Duration::from_secs(1)) });
                 }
             }
             _ => self.connect(),
@@ -300,7 +300,7 @@ impl Schedule {
         self.online = false;
         self.browser.disconnect();
         self.held_since.clear();
-        self.input(Input::Gone { why: "lost".to_owned(), retry_after: Duration::from_secs(1) });
+        self.input(Input::Gone { why: "lost".to_owned(), retry_after: Some(Duration::from_secs(1)) });
     }
 
     /// If the browser went down, it must not have been a command that could be known to do that.
@@ -310,7 +310,7 @@ impl Schedule {
             self.online = false;
             self.browser.disconnect();
             self.held_since.clear();
-            self.input(Input::Gone { why: "the browser ended".to_owned(), retry_after: Duration::from_secs(1) });
+            self.input(Input::Gone { why: "the browser ended".to_owned(), retry_after: Some(Duration::from_secs(1)) });
         }
     }
 

@@ -35,6 +35,8 @@ pub(super) struct DialFailure {
     pub(super) next_step: Option<String>,
     /// Whether trying again may help without anybody doing anything.
     pub(super) may_pass: bool,
+    /// Whether it ends by itself, so that there is nothing better to do than to wait.
+    pub(super) passes: bool,
     /// Whether the other side does not take the key in the URL, or not any more.
     pub(super) key_refused: bool,
     /// Whether the person at the browser was asked and did not allow it: asking again is for somebody to decide.
@@ -57,6 +59,7 @@ impl From<EndpointError> for DialFailure {
             happened: error.happened(),
             next_step: Some(error.next_step()),
             may_pass: error.may_pass(),
+            passes: error.passes(),
             key_refused: matches!(error, EndpointError::Denied { .. }),
             turned_down: false,
         }
@@ -111,11 +114,13 @@ async fn dial_one(
             happened: format!("{} {error}", endpoint.url.label()),
             next_step: error.next_step().map(str::to_owned),
             may_pass: match error {
-                DialError::Refused(_) | DialError::TurnedDown(_) => false,
+                DialError::Refused(_) | DialError::TurnedDown(_) | DialError::Untrusted(_) => false,
                 // A service forgets a browser that is over; at home another one may come to that port.
                 DialError::NotFound => !source.is_cloud(),
                 DialError::Failed(_) => true,
             },
+            // Where nobody takes the connection, nobody is: a browser that was there before may be on its way back.
+            passes: false,
             key_refused: matches!(error, DialError::Refused(_)),
             turned_down: matches!(error, DialError::TurnedDown(_)),
         };

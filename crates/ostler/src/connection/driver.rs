@@ -75,7 +75,7 @@ pub(super) async fn run(
     };
     driver.live().await;
     // Whoever still waits hears it, and hears whether what they asked for had been sent.
-    driver.gone("the daemon is ending".to_owned(), Duration::from_secs(1));
+    driver.gone("the daemon is ending".to_owned(), Some(Duration::from_secs(1)));
     if let Some(owned) = driver.owned.take() {
         owned.stop().await;
     }
@@ -141,7 +141,7 @@ impl Driver {
                 return;
             }
             let mut only_named = false;
-            let (why, may_pass) = match self.dial().await {
+            let (why, may_pass, passes) = match self.dial().await {
                 Ok(Some((socket, endpoint))) => {
                     back_off = FIRST_BACK_OFF;
                     let Over::Lost(why) = self.hold(socket, endpoint).await else { return };
@@ -149,9 +149,9 @@ impl Driver {
                     if matches!(self.owned, Some(Owned::Launched(_))) {
                         let why =
                             "the browser that ostler launched has ended; start another with `ostler connect --launch`";
-                        (why.to_owned(), false)
+                        (why.to_owned(), false, false)
                     } else {
-                        (format!("the connection to the browser was lost ({why}) and is being restored"), true)
+                        (format!("the connection to the browser was lost ({why}) and is being restored"), true, true)
                     }
                 }
                 Ok(None) => return,
@@ -163,11 +163,13 @@ impl Driver {
                     // A key that was good and is not any more: whoever sends it again and again is locked out.
                     let expired = failure.key_refused && self.ever_connected;
                     only_named = expired || failure.turned_down;
-                    (failure.why(), failure.may_pass)
+                    // A browser that was there may be on its way back; where none ever was, somebody has to bring it.
+                    let passes = failure.may_pass && (failure.passes || self.ever_connected);
+                    (failure.why(), failure.may_pass, passes)
                 }
             };
             self.set_status(why.clone());
-            self.gone(why, back_off);
+            self.gone(why, passes.then_some(back_off));
             // What only a person can change is not tried again before somebody asks for it.
             pause = match may_pass {
                 true => Pause::For(back_off),
@@ -182,7 +184,7 @@ impl Driver {
         self.shared.say(text);
     }
 
-    fn gone(&mut self, why: String, retry_after: Duration) {
+    fn gone(&mut self, why: String, retry_after: Option<Duration>) {
         self.outgoing.clear();
         self.apply(Input::Gone { why, retry_after });
         self.carry_out();
@@ -256,7 +258,7 @@ impl Driver {
                     // A person may take minutes: everybody is told at once, and the handshake stays open.
                     self.asking = true;
                     self.shared.say_that_it_asks(why.clone(), found);
-                    self.gone(why, CONSENT_POLL);
+                    self.gone(why, Some(CONSENT_POLL));
                 }
                 command = self.inbox.recv() => {
                     if self.on_command(command) {

@@ -182,7 +182,7 @@ impl Handle {
         let outcome = outcome.await;
         cancel.waiter = None;
         outcome.unwrap_or_else(|_| {
-            Err(CallError::BrowserGone { why: "the daemon is ending".to_owned(), retry_after_ms: 1000 })
+            Err(CallError::BrowserGone { why: "the daemon is ending".to_owned(), retry_after_ms: Some(1000) })
         })
     }
 

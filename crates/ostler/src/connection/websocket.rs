@@ -23,6 +23,8 @@ pub(super) enum DialError {
     Refused(u16),
     /// The person at the browser was asked, and did not say yes.
     TurnedDown(String),
+    /// A TLS peer that did not prove who it is.
+    Untrusted(String),
     /// Anything else.
     Failed(String),
 }
@@ -33,6 +35,7 @@ impl std::fmt::Display for DialError {
             Self::NotFound => f.write_str("is not the address of a browser that runs now (404)"),
             Self::Refused(status) => write!(f, "refused the connection ({status})"),
             Self::TurnedDown(how) => f.write_str(how),
+            Self::Untrusted(why) => write!(f, "did not prove who it is ({why})"),
             Self::Failed(why) => write!(f, "could not be reached: {why}"),
         }
     }
@@ -49,9 +52,22 @@ impl DialError {
                  URL, given with `ostler connect -`",
             ),
             Self::TurnedDown(_) => Some("run `ostler connect` to have it asked again"),
-            Self::Failed(_) => None,
+            Self::Untrusted(_) => Some(
+                "check the host name in the URL, and that the system's root certificates (or SSL_CERT_FILE) cover it",
+            ),
+            Self::Failed(_) => Some("check that a browser runs there and that host and port are right"),
         }
     }
+}
+
+/// Returns what TLS did not like, if that is what ended the handshake. It comes inside of an error of the socket's.
+fn tls_error(error: &Error) -> Option<String> {
+    let tls = match error {
+        Error::Rustls(error) => error,
+        Error::Io(error) => error.get_ref()?.downcast_ref::<rustls::Error>()?,
+        _ => return None,
+    };
+    Some(tls.to_string())
 }
 
 /// A WebSocket that speaks in whole text messages.
@@ -71,7 +87,10 @@ impl Socket {
                 DialError::Refused(status)
             }
             Error::Upgrade(error) => DialError::Failed(format!("the WebSocket handshake failed: {error}")),
-            error => DialError::Failed(error.to_string()),
+            error => match tls_error(&error) {
+                Some(why) => DialError::Untrusted(why),
+                None => DialError::Failed(error.to_string()),
+            },
         };
         let mut builder = ClientBuilder::new()
             .uri(url.expose())

@@ -178,6 +178,14 @@ impl EndpointError {
         }
     }
 
+    /// Says whether it ends by itself, so that whoever asks again after a moment may be better off. All else takes
+    /// somebody who does what [`next_step`] says.
+    ///
+    /// [`next_step`]: Self::next_step
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self, Self::Silent { .. } | Self::ConsentPending { .. } | Self::NotDevTools { passing: true, .. })
+    }
+
     /// Says whether the same attempt may succeed later without anyone changing what was asked for.
     pub(crate) fn may_pass(&self) -> bool {
         match self {

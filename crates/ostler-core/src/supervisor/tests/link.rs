@@ -41,11 +41,20 @@ fn a_browser_that_cannot_be_reached_fails_what_waits_and_says_when_to_ask_again(
     assert_eq!(bench.code(waiting), "browser_gone");
     bench.pass(ms(400));
     let later = bench.call("Runtime.evaluate");
-    let expected = CallError::BrowserGone { why: "the browser went away".to_owned(), retry_after_ms: 600 };
+    let expected = CallError::BrowserGone { why: "the browser went away".to_owned(), retry_after_ms: Some(600) };
     assert_eq!(bench.error(later), &expected);
     bench.input(Input::Dialling);
     let hopeful = bench.call("Runtime.evaluate");
     assert!(bench.is_waiting(hopeful));
+}
+
+#[test]
+fn what_does_not_pass_by_itself_is_not_told_to_be_tried_again() {
+    let mut bench = Bench::unconnected();
+    let why = "the browser refused the key: give a fresh one".to_owned();
+    bench.input(Input::Gone { why: why.clone(), retry_after: None });
+    let call = bench.call("Runtime.evaluate");
+    assert_eq!(bench.error(call).to_string(), why);
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl Bench {
     }
 
     fn lose_connection(&mut self) {
-        let retry_after = Duration::from_secs(1);
+        let retry_after = Some(Duration::from_secs(1));
         self.input(Input::Gone { why: "the browser went away".to_owned(), retry_after });
     }
 

@@ -45,6 +45,9 @@ pub(super) fn write(outbox: &mut Outbox, id: Option<&[u8]>, payload: Result<Payl
     }
 }
 
+/// When to ask again where that helps only once somebody has done something: often enough to notice, and no load.
+const SELDOM_MS: u64 = 10_000;
+
 /// The contract's error object.
 #[derive(Serialize)]
 struct ErrorJson<'a> {
@@ -81,7 +84,9 @@ fn error_json(failure: &Failure) -> Vec<u8> {
         CallError::Cdp { code, .. } => json.cdp_code = Some(*code),
         CallError::DialogOpen { dialog, .. } => json.dialog = Some(dialog),
         CallError::Timeout { timeout_ms, .. } => json.timeout_ms = Some(*timeout_ms),
-        CallError::BrowserGone { retry_after_ms, .. } => json.retry_after_ms = Some(*retry_after_ms),
+        CallError::BrowserGone { retry_after_ms, .. } => {
+            json.retry_after_ms = Some(retry_after_ms.unwrap_or(SELDOM_MS));
+        }
         _ => {}
     }
     serde_json::to_vec(&json).expect("plain data with text keys serializes")

@@ -72,8 +72,12 @@ async fn errors_carry_the_data_that_the_contract_gives_them() {
         (CallError::NoDialog { why: None }, json!({"error_code": "no_dialog", "known": []})),
         (CallError::AmbiguousDialog { known: known() }, json!({"error_code": "ambiguous_dialog", "known": ["a", "b"]})),
         (
-            CallError::BrowserGone { why: text(), retry_after_ms: 500 },
+            CallError::BrowserGone { why: text(), retry_after_ms: Some(500) },
             json!({"error_code": "browser_gone", "retry_after_ms": 500}),
+        ),
+        (
+            CallError::BrowserGone { why: text(), retry_after_ms: None },
+            json!({"error_code": "browser_gone", "retry_after_ms": 10_000}),
         ),
     ] {
         assert_eq!(seen(error).await, expected);
