@@ -15,6 +15,7 @@ mod line_diff;
 mod meta;
 mod page;
 mod paths;
+mod plain_file;
 mod scripts;
 mod secret;
 mod tasks;

@@ -4,10 +4,14 @@
 //! next daemon starts at once, whatever the file says. The number inside is for people and other programs.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::ownership::{self, Expected, PathRefused};
+use crate::plain_file;
+
+/// The longest pid file that is read.
+const MAX_PID: u64 = 64;
 
 /// The lock of a daemon on its name, held for life.
 #[derive(Debug)]
@@ -82,11 +86,10 @@ fn is_named(file: &File, path: &Path) -> Result<bool, PathRefused> {
 
 /// Returns the pid of the daemon that holds the lock, if one does and has written its number.
 pub(crate) fn holder(path: &Path) -> Option<u32> {
-    let mut file = ownership::open_private(path, OpenOptions::new().read(true)).ok()?;
+    let file = ownership::open_private(path, OpenOptions::new().read(true)).ok()?;
     // A shared lock, so that two who look do not take each other for a daemon.
     let Err(TryLockError::WouldBlock) = file.try_lock_shared() else { return None };
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(plain_file::read_open(file, MAX_PID).ok()?).ok()?;
     text.trim().parse().ok()
 }
 

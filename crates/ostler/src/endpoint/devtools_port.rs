@@ -3,13 +3,12 @@
 //! The note outlives a browser that crashed, so it is a claim to be checked, never a fact.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::time::SystemTime;
 
 use super::Machine;
 use super::profiles::{self, Profile};
+use crate::plain_file;
 
 /// Two short lines; whatever is longer is no note of a browser's.
 const MAX_LENGTH: u64 = 512;
@@ -51,10 +50,9 @@ pub(super) fn of_profile(folder: &Path) -> Option<(u16, String)> {
 }
 
 fn read(folder: &Path) -> Option<(String, SystemTime)> {
-    let file = File::open(folder.join("DevToolsActivePort")).ok()?;
+    let file = plain_file::open(&folder.join("DevToolsActivePort")).ok()?;
     let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
-    let mut note = String::new();
-    file.take(MAX_LENGTH).read_to_string(&mut note).ok()?;
+    let note = String::from_utf8(plain_file::read_open(file, MAX_LENGTH).ok()?).ok()?;
     Some((note, written))
 }
 
@@ -115,7 +113,7 @@ pub(super) mod tests {
             [(".config/chromium", 1, 30), (".config/google-chrome", 2, 10), ("snap/chromium/common/chromium", 3, 20)]
         {
             let folder = record(home.path(), profile, &format!("{port}\n/devtools/browser/x"));
-            let note = File::options().write(true).open(folder.join("DevToolsActivePort")).expect("the note");
+            let note = std::fs::File::options().write(true).open(folder.join("DevToolsActivePort")).expect("the note");
             note.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("an age");
         }
         record(home.path(), ".config/vivaldi", "garbage");

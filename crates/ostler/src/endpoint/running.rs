@@ -1,7 +1,7 @@
 //! Looks at a profile folder from outside: whether a browser uses it now, and whether it lets itself be debugged.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -9,6 +9,7 @@ use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 
 use super::Machine;
+use crate::plain_file;
 
 /// Chromium's state of a whole profile folder is some tens of kilobytes.
 const MAX_STATE: u64 = 8 << 20;
@@ -48,8 +49,7 @@ pub(super) fn is_debugging_allowed(folder: &Path) -> Option<bool> {
         #[serde(rename = "user-enabled")]
         allowed: Option<bool>,
     }
-    let mut text = Vec::new();
-    File::open(folder.join("Local State")).ok()?.take(MAX_STATE).read_to_end(&mut text).ok()?;
+    let text = plain_file::read(&folder.join("Local State"), MAX_STATE).ok()?;
     let state: State = serde_json::from_slice(&text).ok()?;
     state.devtools?.remote_debugging?.allowed
 }

@@ -11,10 +11,14 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::{ScriptError, diff};
+use crate::plain_file;
 
 const HELPERS: &str = include_str!("../../../../python/helpers.py");
 const CLIENT: &str = include_str!("../../../../python/client.py");
 const BOOT: &str = include_str!("../../../../python/boot.py");
+
+/// The longest `helpers.py` that is read: thousands of times ours.
+const MAX_HELPERS: u64 = 16 << 20;
 
 /// The folder with the helpers, `$OSTLER_HOME`.
 #[derive(Debug)]
@@ -100,7 +104,7 @@ fn write_if_different(path: &Path, text: &str) -> Result<(), ScriptError> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, ScriptError> {
-    match fs::read(path) {
+    match plain_file::read(path, MAX_HELPERS) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at(path)(error)),

@@ -110,9 +110,13 @@ impl ScriptRun<'_> {
 /// Returns the script's path in a form that cannot be taken for standard input, if it is a file one can read.
 fn readable(path: &Path) -> Result<PathBuf, ScriptError> {
     let failed = |source| ScriptError::Unreadable { script: path.to_owned(), source };
-    let file = fs::File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_dir() {
+    let found = fs::metadata(path).map_err(failed)?;
+    if found.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    // A pipe is the interpreter's to open: its writer would take our look for the reader, and find it gone.
+    if found.is_file() {
+        fs::File::open(path).map_err(failed)?;
     }
     Ok(if path == Path::new("-") { Path::new(".").join(path) } else { path.to_owned() })
 }

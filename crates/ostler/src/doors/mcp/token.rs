@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::plain_file;
 use crate::secret::Secret;
 
 /// The file in `$OSTLER_HOME`. It is kept, so that a host that was configured once stays so.
@@ -14,6 +15,8 @@ const FILE: &str = "mcp-token";
 const BYTES: usize = 32;
 /// The shortest token that is taken: whatever else is allowed, nobody shall guess it.
 const SHORTEST: usize = 16;
+/// The longest file of one that is read.
+const LONGEST: u64 = 64 << 10;
 
 /// A secret that is long enough to be one.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ impl Token {
     pub(super) fn in_file(home: &Path) -> Result<(Self, PathBuf), TokenError> {
         let path = home.join(FILE);
         let failed = |error| TokenError::File { path: path.clone(), error };
-        let text = match fs::read_to_string(&path) {
+        let text = match plain_file::read_text(&path, LONGEST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => make(home, &path).map_err(failed)?,
             text => text.map_err(failed)?,
         };
@@ -64,7 +67,7 @@ fn make(home: &Path, path: &Path) -> io::Result<String> {
     writeln!(file, "{token}")?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(token),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => fs::read_to_string(path),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => plain_file::read_text(path, LONGEST),
         Err(error) => Err(error.error),
     }
 }

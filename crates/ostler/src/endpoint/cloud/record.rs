@@ -10,7 +10,7 @@
 //! The file holds no key.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,9 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use super::provider::Provider;
 use crate::daemon::ownership;
+use crate::plain_file;
 
 /// A file that makes no sense is removed only when it is this old: a younger one may be in the making.
 const IN_THE_MAKING: Duration = Duration::from_secs(60);
+
+/// The longest record that is read; one of ours has some hundred bytes.
+const MAX_RECORD: u64 = 64 << 10;
 
 /// A browser that somebody pays for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +92,7 @@ pub(crate) fn abandoned(folder: &Path) -> io::Result<Vec<Written>> {
 
 /// Takes a record over if its lock is free.
 fn claim(path: PathBuf) -> Option<Written> {
-    let mut file = ownership::open_private(&path, OpenOptions::new().read(true).write(true)).ok()?;
+    let file = ownership::open_private(&path, OpenOptions::new().read(true).write(true)).ok()?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
@@ -98,11 +102,10 @@ fn claim(path: PathBuf) -> Option<Written> {
     if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
         return None;
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    match serde_json::from_str(&text) {
-        Ok(record) => Some(Written { path, file, record }),
-        Err(_) => {
+    let text = plain_file::read_open(file.try_clone().ok()?, MAX_RECORD).ok();
+    match text.and_then(|text| serde_json::from_slice(&text).ok()) {
+        Some(record) => Some(Written { path, file, record }),
+        None => {
             let age = opened.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
             if age.is_some_and(|age| age > IN_THE_MAKING) {
                 let _ = fs::remove_file(&path);
