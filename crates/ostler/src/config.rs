@@ -4,11 +4,13 @@
 //! and never opens `config.yaml`; the daemon reads everything once, before it takes its name.
 
 mod document;
+mod fault;
 mod file;
 mod key;
 mod keys;
 mod schema;
 mod show;
+mod yaml;
 
 use std::env;
 use std::ffi::OsString;

@@ -2,7 +2,10 @@
 
 mod sandbox;
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 
 use sandbox::{Ran, Sandbox};
 use serde_json::{Value, json};
@@ -69,8 +72,80 @@ fn a_wrong_file_is_refused_by_place_and_key() {
     let sandbox = Sandbox::new();
     let file = sandbox.home().join("config.yaml");
     fs::write(&file, "daemon:\n  idle_timeout: soon\n").expect("a configuration");
-    let said = format!("{} line 2, column 17: `daemon.idle_timeout`: \"soon\" must be", file.display());
+    let said = format!(
+        "{} line 2, column 17: `daemon.idle_timeout`: is the text \"soon\", and must be a number of seconds",
+        file.display()
+    );
     sandbox.run(&["config", "show"]).assert_failed(2, &[&said]);
+}
+
+/// Makes a pipe that nobody writes to.
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+    assert!(made.success());
+}
+
+/// Runs a command that must end at once; one that waits for a pipe never would.
+fn said(sandbox: &Sandbox, args: &[&str]) -> String {
+    let mut command = Command::new("timeout");
+    let ostler = sandbox.ostler(args);
+    command.arg("20").arg(ostler.get_program()).args(args).env_clear();
+    command.envs(ostler.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = Ran::of(&mut command);
+    assert_ne!(ran.code, Some(124), "it hangs: {args:?}");
+    ran.stderr + &ran.stdout
+}
+
+#[test]
+fn a_config_that_is_no_file_of_text_is_refused_at_once_and_in_words() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home().join("config.yaml");
+    let refused = |why: &str| {
+        let begins = format!("ostler: {} cannot be read: {why}; put it right", file.display());
+        for args in [&["config", "show"][..], &["daemon"], &["status"]] {
+            let said = said(&sandbox, args);
+            // What needs no settings works without.
+            assert!(said.starts_with(&begins) || args == ["status"], "{args:?}: {said}");
+        }
+        assert!(said(&sandbox, &["doctor"]).contains(&format!("cannot be read: {why}")));
+        fs::remove_file(&file).or_else(|_| fs::remove_dir(&file)).expect("ours");
+    };
+    pipe(&file);
+    refused("it is a pipe, and a regular file is needed");
+    symlink("/dev/zero", &file).expect("a link");
+    refused("it is a device, and a regular file is needed");
+    fs::create_dir(&file).expect("a folder");
+    refused("it is a folder, and a regular file is needed");
+    File::create(&file).and_then(|file| file.set_len(1 << 30)).expect("a file with a hole");
+    refused("it has more than the 1 MiB that are read of it");
+    fs::write(&file, b"browser:\n  executable: /opt/\xe4\n").expect("a file");
+    refused("line 2 is not UTF-8 text");
+    symlink(&file, &file).expect("a link");
+    refused("Too many levels of symbolic links (os error 40)");
+}
+
+#[test]
+fn helpers_and_a_token_that_are_pipes_are_refused_at_once() {
+    let sandbox = Sandbox::new();
+    pipe(&sandbox.home().join("helpers.py"));
+    for args in [&["helpers", "diff"][..], &["helpers", "reset"], &["run", "/dev/null"]] {
+        assert!(said(&sandbox, args).contains("it is a pipe"), "{args:?}: {}", said(&sandbox, args));
+    }
+    pipe(&sandbox.home().join("mcp-token"));
+    let said = said(&sandbox, &["mcp", "--http", "127.0.0.1:0"]);
+    assert!(said.contains("it is a pipe"), "{said}");
+}
+
+#[test]
+fn a_key_would_go_out_in_clear_only_to_this_machine() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home().join("config.yaml");
+    fs::write(&file, "cloud:\n  browser_use:\n    api_base: http://evil.example\n").expect("a configuration");
+    let said = "line 3, column 15: `cloud.browser_use.api_base`: is http:// to another machine, which would show the API \
+                key to the network; give a URL such as https://api.example.com, or http:// on this machine";
+    sandbox.run(&["config", "show"]).assert_failed(2, &[said]);
+    fs::write(&file, "cloud:\n  browser_use:\n    api_base: http://127.0.0.1:9\n").expect("a configuration");
+    sandbox.run(&["config", "show"]).assert_done();
 }
 
 #[test]

@@ -1,16 +1,10 @@
-//! Reads the text of `config.yaml` into values that know their line and column.
+//! What `config.yaml` says, key by key, each with its line and column.
 //!
-//! Values stay text, and each key judges its own: so a message can name the key and what is allowed there. The YAML
-//! parser's types would lose what was written (`0123`, `1.50`), and its messages know only the place.
+//! Values stay text until their key judges them: so a message can name the key, what was given and what is allowed there.
 
-use std::cell::RefCell;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_saphyr::{Location, Spanned};
-
-use super::key::AnyKey;
+use super::fault::{Fault, Place};
+use super::key::{AnyKey, Kind, Shape};
+use super::yaml::{self, Name, Scalar, ScalarKind, Tree};
 
 /// What a file says, key by key.
 #[derive(Debug, Default)]
@@ -19,16 +13,14 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads the text. A key that is not among `known` is a fault, a wrong value not yet: that is its key's to say.
+    /// Reads the text. A key that is not among `known`, or a value of another type than its key has, is a fault; a value
+    /// that is wrong in itself not yet: that is its key's to say.
     pub(super) fn parse(text: &str, known: &[&dyn AnyKey]) -> Result<Self, Fault> {
-        let reading = Reading { known, state: RefCell::default() };
-        // Through a visitor of our own, which begins by taking "nothing" for an answer: a file of comments alone.
-        let read = serde_saphyr::with_deserializer_from_str(text, |yaml| Section::root(&reading).deserialize(yaml));
-        let State { nodes, fault, at } = reading.state.into_inner();
-        match read {
-            Ok(()) => Ok(Self { nodes }),
-            Err(error) => Err(fault.unwrap_or_else(|| Fault::of_yaml(&error, at))),
+        let mut reading = Reading { known, nodes: Vec::new() };
+        if let Some(tree) = yaml::parse(text)? {
+            reading.section("", tree)?;
         }
+        Ok(Self { nodes: reading.nodes })
     }
 
     /// Returns what stands at a key.
@@ -45,20 +37,9 @@ pub(crate) struct Node {
     value: Value,
 }
 
-/// How a value is written in YAML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// A word, a number, a text.
-    Text,
-    /// A list of texts.
-    List,
-    /// Texts by name.
-    Map,
-}
-
 #[derive(Debug)]
 enum Value {
-    Text(String),
+    Scalar(Scalar),
     /// The items of a list, or the entries of a map.
     Parts(Vec<Node>),
 }
@@ -73,15 +54,23 @@ impl Node {
     pub(super) fn parts(&self) -> impl Iterator<Item = &Self> {
         match &self.value {
             Value::Parts(parts) => parts.iter(),
-            Value::Text(_) => [].iter(),
+            Value::Scalar(_) => [].iter(),
         }
     }
 
     /// Returns the value as it was written; of a list or a map there is none.
     pub(super) fn text(&self) -> &str {
         match &self.value {
-            Value::Text(text) => text,
+            Value::Scalar(scalar) => &scalar.text,
             Value::Parts(_) => "",
+        }
+    }
+
+    /// Returns the number that it is.
+    pub(super) fn number(&self) -> Option<f64> {
+        match &self.value {
+            Value::Scalar(scalar) => scalar.number(),
+            Value::Parts(_) => None,
         }
     }
 
@@ -92,85 +81,58 @@ impl Node {
     }
 
     /// Returns the line that it stands on.
-    pub(super) fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> usize {
         self.place.line
     }
 
     /// Returns what is wrong with it, with key and place.
     pub(super) fn fault(&self, why: &str) -> Fault {
-        Fault { place: Some(self.place), key: Some(self.name.clone()), why: why.to_owned() }
+        fault(self.place, &self.name, why.to_owned())
     }
 }
 
-/// A place in the file, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    line: u64,
-    column: u64,
-}
-
-impl Place {
-    /// The parser gives line 0 for a place that it does not know.
-    fn of(location: Location) -> Option<Self> {
-        (location.line() > 0).then(|| Self { line: location.line(), column: location.column() })
-    }
-}
-
-/// What is wrong in the file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    place: Option<Place>,
-    /// The key, where one is at fault.
-    key: Option<String>,
-    /// What is wrong with it.
-    why: String,
-}
-
-impl Fault {
-    /// Takes over what the parser says, in one line and without the excerpt, which could hold a secret.
-    fn of_yaml(error: &serde_saphyr::Error, key: Option<String>) -> Self {
-        let plain = error.without_snippet().to_string();
-        let why = plain.lines().next().unwrap_or("no YAML that ostler understands").to_owned();
-        Self { place: error.location().and_then(Place::of), key, why }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Place { line, column }) = self.place {
-            write!(f, "line {line}, column {column}: ")?;
-        }
-        if let Some(key) = &self.key {
-            write!(f, "`{key}`: ")?;
-        }
-        f.write_str(&self.why)
-    }
-}
-
-/// One walk through the file. What it finds is kept beside serde's own results, which have no room for places.
+/// One walk through the file.
 struct Reading<'a> {
     known: &'a [&'a dyn AnyKey],
-    state: RefCell<State>,
-}
-
-#[derive(Default)]
-struct State {
     nodes: Vec<Node>,
-    /// What we refused; the parser wraps it in words of its own.
-    fault: Option<Fault>,
-    /// The key that is being read, for what the parser refuses.
-    at: Option<String>,
 }
 
 impl Reading<'_> {
-    /// Remembers the fault and returns an error that ends the walk.
-    fn refuse<E: serde::de::Error>(&self, place: Option<Place>, key: &str, why: String) -> E {
-        self.state.borrow_mut().fault = Some(Fault { place, key: Some(key.to_owned()), why });
-        E::custom("refused")
+    /// Reads a section of the file: the whole, `browser`, `cloud`, `cloud.browserbase`, ...
+    fn section(&mut self, section: &str, tree: Tree) -> Result<(), Fault> {
+        match tree.value {
+            yaml::Value::Map(entries) => {
+                entries.into_iter().try_for_each(|(name, tree)| self.entry(section, name, tree))
+            }
+            // A section with nothing in it says nothing.
+            yaml::Value::Scalar(Scalar { kind: ScalarKind::Nothing, .. }) => Ok(()),
+            other => {
+                let (names, given) = (self.names_in(section).join(", "), word_for(&other));
+                let why = format!("is {given}, and must be settings by name, as in `name: value`; there are: {names}");
+                Err(match section {
+                    "" => Fault { place: Some(tree.place), key: None, why: format!("the file {why}") },
+                    section => fault(tree.place, section, why),
+                })
+            }
+        }
     }
 
-    fn add(&self, node: Node) {
-        self.state.borrow_mut().nodes.push(node);
+    /// Reads the value that belongs to a key of a section.
+    fn entry(&mut self, section: &str, key: Name, tree: Tree) -> Result<(), Fault> {
+        let name = if section.is_empty() { key.text.clone() } else { format!("{section}.{}", key.text) };
+        if key.text.contains('.') {
+            let why = "is written as one word; write what is before the dot as a section of its own";
+            return Err(fault(key.place, &name, why.to_owned()));
+        }
+        if let Some(known) = self.known.iter().find(|known| known.name() == name) {
+            // A key with nothing behind it says nothing.
+            self.nodes.extend(node(name, tree, known.kind())?);
+            return Ok(());
+        }
+        if self.names_in(&name).is_empty() {
+            return Err(fault(key.place, &name, self.unknown(section)));
+        }
+        self.section(&name, tree)
     }
 
     /// Returns the names that may stand in a section, which is none of ours if there are none.
@@ -193,121 +155,61 @@ impl Reading<'_> {
     }
 }
 
-/// A section of the file: the whole, `browser`, `cloud`, `cloud.browserbase`, ...
-struct Section<'a> {
-    reading: &'a Reading<'a>,
-    name: String,
-}
-
-impl<'a> Section<'a> {
-    fn root(reading: &'a Reading<'a>) -> Self {
-        Self { reading, name: String::new() }
-    }
-
-    /// Reads the value that belongs to a key of this section.
-    fn entry<'de, M: MapAccess<'de>>(&self, key: &Spanned<String>, map: &mut M) -> Result<(), M::Error> {
-        let reading = self.reading;
-        let name = if self.name.is_empty() { key.value.clone() } else { format!("{}.{}", self.name, key.value) };
-        reading.state.borrow_mut().at = Some(name.clone());
-        let place = Place::of(key.referenced);
-        if key.value.contains('.') {
-            let why = "is written as one word; write what is before the dot as a section of its own".to_owned();
-            return Err(reading.refuse(place, &name, why));
+/// Takes a value as one of this kind.
+fn node(name: String, tree: Tree, kind: Kind) -> Result<Option<Node>, Fault> {
+    let place = tree.place;
+    let value = match (tree.value, kind.shape()) {
+        (yaml::Value::Scalar(Scalar { kind: ScalarKind::Nothing, .. }), _) => return Ok(None),
+        (yaml::Value::Scalar(scalar), Shape::Scalar) if kind.takes(scalar.kind) => Value::Scalar(scalar),
+        (yaml::Value::List(items), Shape::List) => {
+            let items = items.into_iter().enumerate().map(|(at, item)| part(format!("{name}[{at}]"), item, kind));
+            Value::Parts(items.collect::<Result<_, _>>()?)
         }
-        if let Some(known) = reading.known.iter().find(|known| known.name() == name) {
-            let node = match known.kind().shape() {
-                Shape::Text => map.next_value::<Option<Spanned<String>>>()?.map(|text| text_node(name, text)),
-                Shape::List => map.next_value::<Option<Spanned<Vec<Spanned<String>>>>>()?.map(|list| {
-                    let item = |(at, item)| text_node(format!("{name}[{at}]"), item);
-                    let items = list.value.into_iter().enumerate().map(item).collect();
-                    Node { place: place_of(list.referenced), value: Value::Parts(items), name: name.clone() }
-                }),
-                Shape::Map => map.next_value::<Option<Spanned<Entries>>>()?.map(|entries| {
-                    let entry = |(key, value)| text_node(format!("{name}.{key}"), value);
-                    let nodes = entries.value.0.into_iter().map(entry).collect();
-                    Node { place: place_of(entries.referenced), value: Value::Parts(nodes), name: name.clone() }
-                }),
-            };
-            // A key with nothing behind it says nothing.
-            node.into_iter().for_each(|node| reading.add(node));
-            return Ok(());
+        (yaml::Value::Map(entries), Shape::Map) => {
+            let entries = entries.into_iter().map(|(key, entry)| part(format!("{name}.{}", key.text), entry, kind));
+            Value::Parts(entries.collect::<Result<_, _>>()?)
         }
-        if reading.names_in(&name).is_empty() {
-            map.next_value::<IgnoredAny>()?;
-            return Err(reading.refuse(place, &name, reading.unknown(&self.name)));
+        (other, _) => return Err(fault(place, &name, wrong_type(&other, kind.is_secret(), &kind.allowed()))),
+    };
+    Ok(Some(Node { name, place, value }))
+}
+
+/// Takes an item of a list or an entry of a map. Nothing at all is no item: it is left out by leaving out its line.
+fn part(name: String, tree: Tree, kind: Kind) -> Result<Node, Fault> {
+    let place = tree.place;
+    match tree.value {
+        yaml::Value::Scalar(scalar) if kind.takes(scalar.kind) => {
+            Ok(Node { name, place, value: Value::Scalar(scalar) })
         }
-        map.next_value_seed(Section { reading, name })
+        other => Err(fault(place, &name, wrong_type(&other, kind.is_secret(), kind.part_allowed()))),
     }
 }
 
-fn text_node(name: String, text: Spanned<String>) -> Node {
-    Node { name, place: place_of(text.referenced), value: Value::Text(text.value) }
+/// Says what was given and what is allowed instead.
+fn wrong_type(given: &yaml::Value, is_secret: bool, allowed: &str) -> String {
+    let given = match given {
+        yaml::Value::Scalar(Scalar { kind: ScalarKind::Text, text }) if !is_secret => format!("the text {text:?}"),
+        yaml::Value::Scalar(Scalar { kind: ScalarKind::Number, text }) if !is_secret => format!("the number {text}"),
+        other => word_for(other).to_owned(),
+    };
+    format!("is {given}, and must be {allowed}")
 }
 
-fn place_of(location: Location) -> Place {
-    Place { line: location.line(), column: location.column() }
-}
-
-impl<'de> DeserializeSeed<'de> for Section<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Section<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("settings by name")
-    }
-
-    fn visit_none<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(key) = map.next_key::<Spanned<String>>()? {
-            self.entry(&key, &mut map)?;
-        }
-        Ok(())
+fn word_for(value: &yaml::Value) -> &'static str {
+    match value {
+        yaml::Value::List(_) => "a list",
+        yaml::Value::Map(_) => "a map of names and values",
+        yaml::Value::Scalar(scalar) => match scalar.kind {
+            ScalarKind::Nothing => "nothing",
+            ScalarKind::Text => "a text",
+            ScalarKind::Number => "a number",
+            ScalarKind::Truth => "true or false",
+        },
     }
 }
 
-/// A map of texts, in the order in which they were written.
-struct Entries(Vec<(String, Spanned<String>)>);
-
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfMap;
-
-        impl<'de> Visitor<'de> for OfMap {
-            type Value = Entries;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("texts by name")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Entries, M::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
-        }
-
-        deserializer.deserialize_map(OfMap)
-    }
+fn fault(place: Place, key: &str, why: String) -> Fault {
+    Fault { place: Some(place), key: Some(key.to_owned()), why }
 }
 
 #[cfg(test)]
@@ -351,10 +253,13 @@ mod tests {
                 "# mine\nbrowser:\n  dialog_policy: sometimes\n",
                 "line 3, column 18: `browser.dialog_policy`: \"sometimes\" is no policy; use must_respond, auto_dismiss or auto_accept",
             ),
-            ("browser: {quiet: yes}", "line 1, column 18: `browser.quiet`: \"yes\" is neither true nor false"),
+            (
+                "browser: {quiet: yes}",
+                "line 1, column 18: `browser.quiet`: is the text \"yes\", and must be true or false, without quotes",
+            ),
             (
                 "browser:\n  executable: chrome",
-                "line 2, column 15: `browser.executable`: \"chrome\" is no absolute path",
+                "line 2, column 15: `browser.executable`: \"chrome\" is no absolute path; begin it with /",
             ),
             (
                 "browser:\n  flags:\n    - --mute-audio\n    - --user-data-dir=/x",
@@ -362,11 +267,11 @@ mod tests {
             ),
             (
                 "daemon:\n  idle_timeout: 0",
-                "line 2, column 17: `daemon.idle_timeout`: \"0\" must be a number of seconds above 0, at most 31536000",
+                "line 2, column 17: `daemon.idle_timeout`: 0 is no time to wait; it must be a number of seconds, at least 0.001 and at most 31536000",
             ),
             (
                 "cloud:\n  browserbase:\n    api_base: wss://host\n",
-                "line 3, column 15: `cloud.browserbase.api_base`: must be an http:// or https:// URL",
+                "line 3, column 15: `cloud.browserbase.api_base`: does not start with https://; give a URL such as https://api.example.com, or http:// on this machine",
             ),
         ] {
             assert_eq!(fault(text), said);
@@ -402,18 +307,49 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_shape_is_named_by_place_and_key() {
-        for (text, place) in [
-            ("browser:\n  dialog_policy: [a]\n", "line 2, column 18: `browser.dialog_policy`: "),
-            ("browser:\n  flags: --a\n", "line 2, column 10: `browser.flags`: "),
-            ("browser:\n  headers: [a]\n", "line 2, column 12: `browser.headers`: "),
-            ("browser: quiet\n", "line 1, column 10: `browser`: "),
-            ("browser:\n  - quiet\n", "line 2, column 3: `browser`: "),
+    fn a_value_of_another_type_is_named_by_place_key_what_was_given_and_what_is_allowed() {
+        for (text, said) in [
+            (
+                "browser:\n  dialog_policy: [a]\n",
+                "line 2, column 18: `browser.dialog_policy`: is a list, and must be must_respond, auto_dismiss or auto_accept",
+            ),
+            (
+                "browser:\n  dialog_timeout_s: \"60\"\n",
+                "line 2, column 21: `browser.dialog_timeout_s`: is the text \"60\", and must be a number of seconds without \
+                 quotes, at least 0.001 and at most 86400",
+            ),
+            (
+                "browser:\n  executable: 7\n",
+                "line 2, column 15: `browser.executable`: is the number 7, and must be an absolute path",
+            ),
+            (
+                "browser:\n  flags: --a\n",
+                "line 2, column 10: `browser.flags`: is the text \"--a\", and must be a list of flags, as in [--mute-audio]",
+            ),
+            (
+                "browser:\n  flags: [--a, {}]\n",
+                "line 2, column 16: `browser.flags[1]`: is a map of names and values, and must be a flag",
+            ),
+            (
+                "browser:\n  headers: [a]\n",
+                "line 2, column 12: `browser.headers`: is a list, and must be headers by name, as in {X-Key: value}",
+            ),
+            (
+                "browser:\n  headers: {A:}\n",
+                "line 2, column 14: `browser.headers.A`: is nothing, and must be a text, a number, true or false",
+            ),
+            (
+                "browser: quiet\n",
+                "line 1, column 10: `browser`: is a text, and must be settings by name, as in `name: value`; there are: cdp_url, headers",
+            ),
+            ("browser:\n  - quiet\n", "line 2, column 3: `browser`: is a list, and must be settings by name"),
+            (
+                "- browser",
+                "line 1, column 1: the file is a list, and must be settings by name, as in `name: value`; there are: browser, cloud, daemon",
+            ),
         ] {
-            let fault = fault(text);
-            assert!(fault.starts_with(place), "{fault}");
+            assert!(fault(text).starts_with(said), "{}", fault(text));
         }
-        assert!(fault("- browser").starts_with("line 1, column 1: "));
     }
 
     #[test]
@@ -421,8 +357,8 @@ mod tests {
         for text in [
             "browser:\n  executable: /a\n  executable: /b\n",
             "browser: {}\n\nbrowser: {}\n",
-            "browser:\n\n  executable: [\n",
             "browser:\n\n  headers: {a: b, a: c}\n",
+            "browser:\n\n  executable: /a: b\n",
         ] {
             assert!(fault(text).starts_with("line 3, column "), "{text}: {}", fault(text));
         }

@@ -1,9 +1,13 @@
 //! A setting of `config.yaml`, declared once: reading the file, its JSON Schema and `ostler config show` all go by it.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::time::Duration;
 
-use super::document::{Document, Fault, Node, Shape};
+use super::document::{Document, Node};
+use super::fault::Fault;
+use super::yaml::ScalarKind;
+use crate::times;
 
 /// One setting, and how its value becomes what the program works with.
 #[derive(Debug)]
@@ -34,13 +38,15 @@ pub(crate) enum Kind {
     Word(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
-    /// A number of seconds above 0.
+    /// A number of seconds, at least [`times::SHORTEST`].
     Seconds {
         /// The largest one.
         at_most: Duration,
     },
     /// An absolute path.
     Path,
+    /// Where a service's API is: over TLS, or on this machine. Its path may be a key, so it is never shown.
+    ApiBase,
     /// A URL of one of these schemes. Its path and query may be a key, so they are never shown.
     Url(&'static [&'static str]),
     /// Flags of a browser's command line.
@@ -55,13 +61,86 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Returns how a value of this kind is written in YAML.
-    pub(crate) fn shape(self) -> Shape {
+    pub(super) fn shape(self) -> Shape {
         match self {
-            Self::Word(_) | Self::Flag | Self::Seconds { .. } | Self::Path | Self::Url(_) | Self::Id => Shape::Text,
+            Self::Word(_)
+            | Self::Flag
+            | Self::Seconds { .. }
+            | Self::Path
+            | Self::Url(_)
+            | Self::ApiBase
+            | Self::Id => Shape::Scalar,
             Self::Flags => Shape::List,
             Self::Headers | Self::Options => Shape::Map,
         }
     }
+
+    /// Says whether it, or a part of it, may be a scalar of this kind.
+    pub(super) fn takes(self, scalar: ScalarKind) -> bool {
+        match self {
+            Self::Flag => scalar == ScalarKind::Truth,
+            Self::Seconds { .. } => scalar == ScalarKind::Number,
+            Self::Headers | Self::Options => scalar != ScalarKind::Nothing,
+            Self::Word(_) | Self::Path | Self::Url(_) | Self::ApiBase | Self::Flags | Self::Id => {
+                scalar == ScalarKind::Text
+            }
+        }
+    }
+
+    /// Says whether a value of this kind may be, or hold, a secret.
+    pub(super) fn is_secret(self) -> bool {
+        matches!(self, Self::Url(_) | Self::ApiBase | Self::Headers | Self::Options)
+    }
+
+    /// Returns what may stand there, as the end of a sentence.
+    pub(super) fn allowed(self) -> String {
+        match self {
+            Self::Word(words) => either(words),
+            Self::Flag => "true or false, without quotes".to_owned(),
+            Self::Seconds { at_most } => format!(
+                "a number of seconds without quotes, at least {} and at most {}",
+                times::SHORTEST.as_secs_f64(),
+                at_most.as_secs()
+            ),
+            Self::Path => "an absolute path".to_owned(),
+            Self::Url(schemes) => {
+                let begins: Vec<_> = schemes.iter().map(|scheme| format!("{scheme}://")).collect();
+                format!("a URL that begins with {}", either(&begins))
+            }
+            Self::ApiBase => "a URL such as https://api.example.com, or http:// on this machine".to_owned(),
+            Self::Flags => "a list of flags, as in [--mute-audio]".to_owned(),
+            Self::Headers => "headers by name, as in {X-Key: value}".to_owned(),
+            Self::Options => "options by name, as in {timeout: 30}".to_owned(),
+            Self::Id => "an id in quotes: letters, digits, - and _".to_owned(),
+        }
+    }
+
+    /// Returns what a part of it may be, in the same way.
+    pub(super) fn part_allowed(self) -> &'static str {
+        match self {
+            Self::Flags => "a flag, which begins with --",
+            _ => "a text, a number, true or false",
+        }
+    }
+}
+
+/// Lists words as people do: `a, b or c`.
+fn either<S: Borrow<str>>(words: &[S]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {}", first.join(", "), last.borrow()),
+        words => words.concat(),
+    }
+}
+
+/// How a value is written in YAML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A word, a number, a text.
+    Scalar,
+    /// A list of them.
+    List,
+    /// Some by name.
+    Map,
 }
 
 /// A key whatever its value becomes, for what goes through all of them.

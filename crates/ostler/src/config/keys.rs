@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use ureq::http::{HeaderName, HeaderValue};
 
 use super::NamedBrowser;
-use super::document::{Document, Fault, Node};
+use super::document::{Document, Node};
+use super::fault::Fault;
 use super::key::{AnyKey, Key, Kind};
 use crate::endpoint::{Given, Protocol, cloud};
 use crate::secret::{HIDDEN, SecretUrl};
@@ -41,11 +42,12 @@ pub(crate) static CDP_URL: Key<NamedBrowser> = Key {
     read: |node| {
         node.read(|url| {
             let given = Given::new(SecretUrl::new(url), "browser.cdp_url in config.yaml");
-            match Protocol::of(&given.url) {
-                Some(Protocol::WebSocket) => Ok(NamedBrowser::WebSocket(given)),
-                Some(Protocol::Http) => Ok(NamedBrowser::Http(given)),
-                None => Err(Protocol::EITHER.to_owned()),
-            }
+            let protocol = Protocol::of(&given.url).ok_or_else(|| Protocol::EITHER.to_owned())?;
+            given.check(protocol).map_err(|problem| format!("{problem}; give a URL such as http://127.0.0.1:9222"))?;
+            Ok(match protocol {
+                Protocol::WebSocket => NamedBrowser::WebSocket(given),
+                Protocol::Http => NamedBrowser::Http(given),
+            })
         })
     },
 };
@@ -66,7 +68,7 @@ pub(crate) static EXECUTABLE: Key<PathBuf> = Key {
     read: |node| {
         node.read(|path| {
             let absolute = Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-            absolute.ok_or_else(|| format!("{path:?} is no absolute path"))
+            absolute.ok_or_else(|| format!("{path:?} is no absolute path; begin it with /"))
         })
     },
 };
@@ -99,10 +101,7 @@ pub(crate) static DIALOG_TIMEOUT: Key<Duration> = Key {
     about: "After how many seconds a dialog that nobody answered is dismissed.",
     kind: Kind::Seconds { at_most: times::DIALOG_LONGEST },
     default: Some("300"),
-    read: |node| {
-        // What is no number is out of bounds as well, and told the same.
-        node.read(|text| times::dialog_timeout(number(text)).map_err(|why| format!("{text:?} {why}")))
-    },
+    read: |node| seconds(node, times::dialog_timeout),
 };
 
 pub(crate) static DIALOG_BRIDGE: Key<DialogBridge> = Key {
@@ -126,15 +125,15 @@ pub(crate) static QUIET: Key<bool> = Key {
     about: "Leaves off what a page's script could notice; the console is then fetched only when somebody asks for it.",
     kind: Kind::Flag,
     default: Some("false"),
-    read: |node| node.read(truth),
+    read: |node| node.read(|word| Ok(word.eq_ignore_ascii_case("true"))),
 };
 
 pub(crate) static BROWSER_USE_API_BASE: Key<SecretUrl> = Key {
     name: "cloud.browser_use.api_base",
     about: "Where the API of Browser Use is, if not at its usual place.",
-    kind: Kind::Url(&["http", "https"]),
+    kind: Kind::ApiBase,
     default: None,
-    read: |node| node.read(http_url),
+    read: |node| node.read(api_base),
 };
 
 pub(crate) static BROWSER_USE_OPTIONS: Key<CloudOptions> = Key {
@@ -149,9 +148,9 @@ pub(crate) static BROWSER_USE_OPTIONS: Key<CloudOptions> = Key {
 pub(crate) static BROWSERBASE_API_BASE: Key<SecretUrl> = Key {
     name: "cloud.browserbase.api_base",
     about: "Where the API of Browserbase is, if not at its usual place.",
-    kind: Kind::Url(&["http", "https"]),
+    kind: Kind::ApiBase,
     default: None,
-    read: |node| node.read(http_url),
+    read: |node| node.read(api_base),
 };
 
 pub(crate) static BROWSERBASE_PROJECT: Key<String> = Key {
@@ -164,7 +163,7 @@ pub(crate) static BROWSERBASE_PROJECT: Key<String> = Key {
             let is_id = cloud::is_id(id);
             is_id
                 .then(|| id.to_owned())
-                .ok_or_else(|| format!("{id:?} has other characters than letters, digits, - and _"))
+                .ok_or_else(|| format!("{id:?} is no id; use 1 to 128 letters, digits, - and _"))
         })
     },
 };
@@ -184,7 +183,7 @@ pub(crate) static IDLE_TIMEOUT: Key<Duration> = Key {
             Without it the daemon stays.",
     kind: Kind::Seconds { at_most: times::IDLE_LONGEST },
     default: None,
-    read: |node| node.read(|text| times::idle_timeout(number(text)).map_err(|why| format!("{text:?} {why}"))),
+    read: |node| seconds(node, times::idle_timeout),
 };
 
 /// Says what is wrong in a file, if anything is.
@@ -192,29 +191,23 @@ pub(super) fn check_all(file: &Document) -> Result<(), Fault> {
     ALL.iter().filter_map(|key| file.node(key.name()).map(|node| key.check(node))).collect()
 }
 
-fn number(text: &str) -> f64 {
-    text.parse().unwrap_or(f64::NAN)
-}
-
-fn truth(text: &str) -> Result<bool, String> {
-    match text {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        other => Err(format!("{other:?} is neither true nor false")),
-    }
+fn seconds(node: &Node, rule: fn(f64) -> Result<Duration, String>) -> Result<Duration, Fault> {
+    // What is no number is no time either; no such node gets here.
+    let seconds = node.number().unwrap_or(f64::NAN);
+    node.read(|text| rule(seconds).map_err(|why| format!("{text} is no time to wait; it {why}")))
 }
 
 /// Never repeats the value: it may carry a token.
-fn http_url(text: &str) -> Result<SecretUrl, String> {
+fn api_base(text: &str) -> Result<SecretUrl, String> {
     let url = SecretUrl::new(text);
-    match Protocol::of(&url) {
-        Some(Protocol::Http) => Ok(url),
-        _ => Err("must be an http:// or https:// URL".to_owned()),
+    match cloud::check_api_base(&url) {
+        Ok(_) => Ok(url),
+        Err(problem) => Err(format!("{problem}; give {}", Kind::ApiBase.allowed())),
     }
 }
 
 /// Flags that would part the browser from ostler, each because ostler sets it itself.
-const OURS: [&str; 3] = ["--remote-debugging-port", "--remote-debugging-pipe", "--user-data-dir"];
+pub(super) const OURS: [&str; 3] = ["--remote-debugging-port", "--remote-debugging-pipe", "--user-data-dir"];
 
 fn flag(text: &str) -> Result<String, String> {
     let name = text.split('=').next().unwrap_or_default();
@@ -222,7 +215,7 @@ fn flag(text: &str) -> Result<String, String> {
         return Err(format!("{name} is ostler's own to set; leave it out"));
     }
     if !name.starts_with("--") || name.len() == 2 {
-        return Err(format!("{text:?} is no flag; flags begin with --"));
+        return Err(format!("{text:?} is no flag; a flag begins with --"));
     }
     Ok(text.to_owned())
 }
@@ -244,16 +237,23 @@ fn cloud_options(node: &Node) -> Result<CloudOptions, Fault> {
 }
 
 /// Headers that make the connection what it is, and one that Chromium refuses (fact D3).
-const NOT_TO_SET: [&str; 6] = ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
+pub(super) const NOT_TO_SET: [&str; 6] =
+    ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
+
+/// How the names of more such headers begin.
+pub(super) const NOT_TO_SET_PREFIX: &str = "sec-websocket-";
 
 /// Never repeats the value: it may be a key.
 fn header((name, node): (&str, &Node)) -> Result<(HeaderName, HeaderValue), Fault> {
-    let name: HeaderName = name.parse().map_err(|_| node.fault("is no name that an HTTP header can have"))?;
-    if NOT_TO_SET.contains(&name.as_str()) || name.as_str().starts_with("sec-websocket-") {
-        return Err(node.fault("is part of how a connection is made and cannot be set"));
+    let name: HeaderName =
+        name.parse().map_err(|_| node.fault("is no name that an HTTP header can have; use letters, digits and -"))?;
+    if NOT_TO_SET.contains(&name.as_str()) || name.as_str().starts_with(NOT_TO_SET_PREFIX) {
+        return Err(node.fault("is part of how a connection is made and cannot be set; leave it out"));
     }
     let mut value = node.read(|text| {
-        HeaderValue::from_str(text).map_err(|_| "has a character that no HTTP header can carry".to_owned())
+        // The type takes bytes beyond ASCII too, and every server reads others out of them.
+        let value = HeaderValue::from_str(text).ok().filter(|_| text.is_ascii());
+        value.ok_or_else(|| "has a character that no HTTP header can carry; use plain ASCII on one line".to_owned())
     })?;
     value.set_sensitive(true);
     Ok((name, value))

@@ -53,7 +53,7 @@ fn default_of(key: &dyn AnyKey) -> Value {
 
 fn shown(kind: Kind, node: &Node) -> Value {
     match kind {
-        Kind::Url(_) => hide_url(&SecretUrl::new(node.text())),
+        Kind::Url(_) | Kind::ApiBase => hide_url(&SecretUrl::new(node.text())),
         Kind::Headers | Kind::Options => {
             node.entries().map(|(name, _)| (name.to_owned(), json!(HIDDEN))).collect::<Map<_, _>>().into()
         }
@@ -64,7 +64,8 @@ fn shown(kind: Kind, node: &Node) -> Value {
 
 fn of_text(kind: Kind, text: &str) -> Value {
     match kind {
-        Kind::Flag | Kind::Seconds { .. } => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        Kind::Flag => json!(text.eq_ignore_ascii_case("true")),
+        Kind::Seconds { .. } => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         _ => json!(text),
     }
 }

@@ -30,6 +30,14 @@ impl Given {
     pub(crate) fn new(url: SecretUrl, by: &'static str) -> Self {
         Self { url, by, headers: Headers::default() }
     }
+
+    /// Says what is wrong with the URL itself, if anything is, without repeating any of it. Nobody is asked.
+    pub(crate) fn check(&self, protocol: Protocol) -> Result<(), &'static str> {
+        match Address::parse(self, protocol) {
+            Err(EndpointError::BadUrl { problem, .. }) => Err(problem),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Checks a WebSocket URL and makes it one that Chromium accepts.

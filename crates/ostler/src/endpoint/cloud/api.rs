@@ -54,24 +54,11 @@ impl Api {
         key: &Secret,
         project: Option<&str>,
     ) -> Result<Self, CloudError> {
-        let bad = |problem: &str| CloudError::BadApiBase { provider, problem: problem.to_owned() };
-        let uri: Uri = base.expose().trim().parse().map_err(|_| bad("is no valid URL"))?;
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("names no host"))?;
-        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) || uri.query().is_some() {
-            return Err(bad("carries a user name, a password or a query, which ostler does not send"));
-        }
-        let tls = match uri.scheme_str() {
-            Some("https") => true,
-            // The key would be on the wire for all to read.
-            Some("http") if is_this_machine(host) => false,
-            Some("http") => {
-                return Err(bad("is http:// to another machine, which would show the API key to the network"));
-            }
-            _ => return Err(bad("does not start with https://")),
-        };
+        let tls =
+            check_api_base(base).map_err(|problem| CloudError::BadApiBase { provider, problem: problem.to_owned() })?;
         let mut key = HeaderValue::from_str(key.expose()).map_err(|_| CloudError::BadKey { provider })?;
         key.set_sensitive(true);
-        let base = base.expose().trim().trim_end_matches('/').to_owned();
+        let base = base.expose().trim_end_matches('/').to_owned();
         Ok(Self {
             provider,
             label: SecretUrl::new(base.as_str()).label(),
@@ -208,6 +195,28 @@ impl Api {
 }
 
 /// Says whether a text can be the id of a browser, and nothing else.
+/// Says what is wrong with the URL of an API, without repeating any of it; returns whether it is over TLS.
+pub(crate) fn check_api_base(base: &SecretUrl) -> Result<bool, &'static str> {
+    let tls = match base.expose().split_once("://") {
+        Some(("https", _)) => true,
+        Some(("http", _)) => false,
+        _ => return Err("does not start with https://"),
+    };
+    let uri: Uri = base.expose().parse().map_err(|_| "is no valid URL")?;
+    let authority = uri.authority().filter(|authority| !authority.host().is_empty()).ok_or("names no host")?;
+    if authority.as_str().contains('@') || uri.query().is_some() || base.expose().contains('#') {
+        return Err("carries a user name, a password, a query or a fragment, which ostler does not send");
+    }
+    if authority.port_u16().is_none() && authority.as_str() != authority.host() {
+        return Err("has no valid port");
+    }
+    if !tls && !is_this_machine(authority.host()) {
+        // The key would be on the wire for all to read.
+        return Err("is http:// to another machine, which would show the API key to the network");
+    }
+    Ok(tls)
+}
+
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')

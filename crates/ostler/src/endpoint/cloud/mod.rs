@@ -21,7 +21,7 @@ mod record;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use api::is_id;
+pub(crate) use api::{check_api_base, is_id};
 pub(crate) use error::CloudError;
 pub(crate) use guard::{CLOUD_GUARD_SUBCOMMAND, cloud_guard_main};
 pub(crate) use keys::Keys;
