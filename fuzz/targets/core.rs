@@ -11,7 +11,7 @@ use std::time::Duration;
 use arbitrary::Arbitrary;
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Scope};
+use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, OnDialog, Scope};
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Effect, FrameId, Input, SessionId, Supervisor, TargetId, TaskId, Timestamp, Waiter};
 
@@ -90,6 +90,11 @@ const METHODS: [&str; 12] = [
 ];
 const KINDS: [&str; 5] = ["page", "page", "iframe", "other", "worker"];
 const DIALOGS: [&str; 5] = ["alert", "confirm", "prompt", "beforeunload", "newer"];
+/// What the bridge's script knows; its names end in the last number.
+const SECRET: BridgeSecret = BridgeSecret::new([1, 2, 3]);
+/// What it asks.
+const QUESTION: &str = r#"{"number":1,"type":"prompt","message":"m","defaultPrompt":"d","url":"u1"}"#;
+/// `SIGNED` stands for that as the script sends it.
 const SAID: [(&str, &str); 14] = [
     ("Inspector.targetCrashed", "{}"),
     ("Inspector.targetReloadedAfterCrash", "{}"),
@@ -104,7 +109,7 @@ const SAID: [(&str, &str); 14] = [
     ("Log.entryAdded", r#"{"entry":{"level":"error","text":"x","timestamp":1}}"#),
     (
         "Debugger.scriptParsed",
-        r#"{"scriptId":"7","url":"ostler-bridge.js","executionContextId":1,"executionContextAuxData":{"isDefault":true,"frameId":"F1"}}"#,
+        r#"{"scriptId":"7","url":"ostler-bridge-0000000000000003.js","executionContextId":1}"#,
     ),
     (
         "Debugger.paused",
@@ -117,11 +122,11 @@ const SAID: [(&str, &str); 14] = [
     ("Debugger.resumed", "{}"),
     (
         "Fetch.requestPaused",
-        r#"{"requestId":"R1","request":{"url":"https://ostler-bridge.invalid/","method":"POST","postData":"{\"number\":1,\"type\":\"confirm\",\"message\":\"m\",\"defaultPrompt\":\"\",\"url\":\"u1\"}"},"frameId":"F1"}"#,
+        r#"{"requestId":"R1","request":{"url":"https://0000000000000003.ostler-bridge.invalid/","method":"POST","postData":SIGNED},"frameId":"F1"}"#,
     ),
     (
         "Fetch.requestPaused",
-        r#"{"requestId":"R2","request":{"url":"https://ostler-bridge.invalid/","method":"GET"},"frameId":"F1"}"#,
+        r#"{"requestId":"R2","request":{"url":"https://0000000000000003.ostler-bridge.invalid/","method":"GET"},"frameId":"F1"}"#,
     ),
 ];
 const REFUSALS: [(i64, &str); 4] = [
@@ -157,7 +162,7 @@ struct Run {
 impl Run {
     fn new() -> Self {
         Self {
-            core: Supervisor::new(),
+            core: Supervisor::new(SECRET),
             now: 1_000_000,
             connected: false,
             sent: Vec::new(),
@@ -378,7 +383,8 @@ impl Run {
             }
             Step::Said { session, what } => {
                 let (method, params) = one(&SAID, what);
-                self.event(Some(session), method, params);
+                let signed = serde_json::Value::from(format!("{:x}{QUESTION}", SECRET.sign(QUESTION))).to_string();
+                self.event(Some(session), method, &params.replace("SIGNED", &signed));
             }
             Step::Tree { frames } => self.tree = frames,
             Step::Reply { which, session, target } => {
@@ -389,8 +395,7 @@ impl Run {
                     "Runtime.getIsolateId" => format!(r#"{{"id":"P{}"}}"#, session.0 % 2),
                     // A question, or that its answer was taken.
                     "Debugger.evaluateOnCallFrame" if session.0 % 2 == 0 => {
-                        r#"{"result":{"value":{"number":1,"type":"prompt","message":"m","defaultPrompt":"d","url":"u1"}}}"#
-                            .to_owned()
+                        format!(r#"{{"result":{{"value":{{"proof":"{}","question":{QUESTION}}}}}}}"#, SECRET.proof())
                     }
                     "Debugger.evaluateOnCallFrame" => r#"{"result":{"value":true}}"#.to_owned(),
                     "Page.createIsolatedWorld" => r#"{"executionContextId":1}"#.to_owned(),

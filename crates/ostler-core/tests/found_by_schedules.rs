@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
+use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
 use ostler_core::view::{ClosedBy, DialogBridge, DialogPolicy, TabState, TaskView};
 use ostler_core::{CallError, Effect, Input, Supervisor, Timestamp, Waiter};
 
@@ -37,7 +37,7 @@ impl Wire {
     }
 
     fn new() -> Self {
-        let (supervisor, sent, outcomes) = (Supervisor::new(), Vec::new(), Vec::new());
+        let (supervisor, sent, outcomes) = (Supervisor::new(BridgeSecret::new([1, 2, 3])), Vec::new(), Vec::new());
         let mut wire = Self { supervisor, now: 1_000_000, sent, outcomes, view: None };
         wire.input(Input::StartTask {
             task: "default".into(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
+use ostler_core::supervisor::BridgeSecret;
 use ostler_mock::{Dialog, MockBrowser, Opener, Page};
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
@@ -86,6 +87,12 @@ async fn a_proxy_that_dismisses_dialogs_is_recorded_as_remote_and_holds_nothing_
     }
 }
 
+/// Returns what stands between two texts.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).expect("the first text");
+    rest.split_once(after).expect("the second text").0
+}
+
 /// What the script in a page asks over the bridge.
 fn question(number: u64) -> Value {
     let url = "https://example.com/";
@@ -101,14 +108,21 @@ async fn one_dialog_that_a_proxy_dismissed_brings_the_bridge_on() {
     let state = scene.wait_for_state("the bridge is on", |state| state["policy"]["bridged"] == true);
     assert_eq!(state["recent_dialogs"][0]["closed_by"], "remote");
     let script = scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await.params();
-    assert!(script["source"].as_str().is_some_and(|source| source.contains("ostlerBridgeAsk")), "{script}");
+    let source = script["source"].as_str().expect("a script");
     assert_eq!(script["runImmediately"], true, "the document that is there has it too");
 
     // Over it the page gets the agent's answer and no other.
     let result = |value: Value| json!({"result": {"type": "object", "value": value}});
-    drop(scene.browser.script().answer("Debugger.evaluateOnCallFrame", result(question(1))));
+    let shown = json!({"proof": between(source, "const key = \"", "\""), "question": question(1)});
+    drop(scene.browser.script().answer("Debugger.evaluateOnCallFrame", result(shown)));
     let frame = json!({"callFrameId": "1.1.0", "functionName": "ostlerBridgeAsk", "location": {"scriptId": "5"}});
     let session = scene.page.sessions()[0].to_string();
+    let aux = json!({"isDefault": true, "frameId": scene.page.main_frame().id().to_string()});
+    let world = json!({"context": {"id": 77, "uniqueId": "77", "origin": "", "auxData": aux}});
+    scene.browser.emit(&*session, "Runtime.executionContextCreated", world);
+    let name = between(source, "//# sourceURL=", "\n");
+    let parsed = json!({"scriptId": "5", "url": name, "executionContextId": 77});
+    scene.browser.emit(&*session, "Debugger.scriptParsed", parsed);
     scene.browser.emit(&*session, "Debugger.paused", json!({"callFrames": [frame], "reason": "other"}));
     scene.wait_for_state("it asks over the bridge", |state| state["pending_dialogs"][0]["message"] == "who?");
     scene.browser.expect("Debugger.evaluateOnCallFrame").await;
@@ -128,10 +142,15 @@ async fn where_the_debugger_is_refused_the_bridge_holds_a_request_of_the_page_un
     let address = held.as_str().unwrap_or_default();
     assert!(address.starts_with("https://") && address.contains(".invalid/") && !address.contains('*'), "{held}");
     scene.browser.expect("Page.setBypassCSP").await;
-    scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await;
+    let script = scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await.params();
+    let source = script["source"].as_str().expect("a script");
+    let [first, second] = ["const key0 = 0x", "const key1 = 0x"].map(|key| between(source, key, "n;"));
+    let [first, second] = [first, second].map(|key| u64::from_str_radix(key, 16).expect("a number"));
+    let asked = question(1).to_string();
+    let signed = format!("{:x}{asked}", BridgeSecret::new([first, second, 0]).sign(&asked));
 
     let session = scene.page.sessions()[0].to_string();
-    let request = json!({"url": address, "method": "POST", "headers": {}, "postData": question(1).to_string()});
+    let request = json!({"url": address, "method": "POST", "headers": {}, "postData": signed});
     let frame = scene.page.main_frame().id().to_string();
     let paused = json!({"requestId": "interception-7", "request": request, "frameId": frame, "resourceType": "XHR"});
     scene.browser.emit(&*session, "Fetch.requestPaused", paused);

@@ -109,7 +109,9 @@ impl Supervisor {
         let Some(wire::ContextCreated { context }) = wire::read(params) else { return };
         let Some(frame) = context.aux_data.filter(|aux| aux.is_default).and_then(|aux| aux.frame_id) else { return };
         if let Some(session) = self.sessions.get_mut(id) {
-            session.contexts.insert(context.id, MainWorld { frame, unique_id: context.unique_id.into() });
+            session
+                .contexts
+                .insert(context.id, MainWorld { frame, unique_id: context.unique_id.into(), bridge_script: None });
         }
     }
 

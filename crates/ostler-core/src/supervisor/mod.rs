@@ -47,6 +47,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use self::answers::AnsweredBy;
+pub use self::bridge::BridgeSecret;
 use self::bridge::Told;
 pub use self::effect::{Effect, Outcome};
 pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
@@ -144,6 +145,8 @@ pub struct Supervisor {
     answers_dialogs: bool,
     /// How the bridge's questions come, once this connection's first session has told what the backend allows.
     transport: Option<bridge::Transport>,
+    /// What asks in pages, with the secret by which it is known. It stays the same over connections, as documents do.
+    script: bridge::Script,
     calls: Calls<Purpose>,
     timers: Timers,
     tasks: BTreeMap<TaskId, Task>,
@@ -169,15 +172,9 @@ pub struct Supervisor {
     leaving: Vec<Waiter>,
 }
 
-impl Default for Supervisor {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Supervisor {
-    /// Starts without a connection.
-    pub fn new() -> Self {
+    /// Starts without a connection. Nobody else may know the secret.
+    pub fn new(secret: BridgeSecret) -> Self {
         Self {
             now: Timestamp::default(),
             link: Link::Dialling,
@@ -185,6 +182,7 @@ impl Supervisor {
             browser_id: None,
             answers_dialogs: false,
             transport: None,
+            script: bridge::Script::new(secret),
             calls: Calls::default(),
             timers: Timers::default(),
             tasks: BTreeMap::new(),

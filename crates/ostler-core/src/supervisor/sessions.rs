@@ -92,6 +92,8 @@ pub(crate) struct MainWorld {
     pub(crate) frame: FrameId,
     /// Chromium's `uniqueId`, which no other context ever has (fact C25).
     pub(crate) unique_id: Box<str>,
+    /// The bridge's script in it, by the number that the Debugger gives scripts in the order in which they come.
+    pub(super) bridge_script: Option<u64>,
 }
 
 impl Session {

@@ -270,7 +270,7 @@ pub(crate) struct ScriptParsed<'a> {
     #[serde(borrow, default)]
     pub(crate) url: Cow<'a, str>,
     #[serde(default)]
-    pub(crate) execution_context_aux_data: Option<AuxData>,
+    pub(crate) execution_context_id: i64,
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
+use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
 use ostler_core::view::{DialogBridge, DialogPolicy, TabView, TaskView};
 use ostler_core::{CallError, Effect, Input, Supervisor, TaskId, Timestamp, Waiter};
 
@@ -75,7 +75,7 @@ impl Schedule {
             leaving: false,
             ending: false,
             trace: 0,
-            supervisor: Supervisor::new(),
+            supervisor: Supervisor::new(BridgeSecret::new([1, 2, 3])),
             rng,
             sprinkles: sprinkled.then(|| Rng::new(!seed)),
             loud: std::env::var_os("OSTLER_TRACE").is_some(),

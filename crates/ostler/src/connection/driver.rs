@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use ostler_core::supervisor::{Effect, Input, Outcome, Scope, Supervisor};
+use ostler_core::supervisor::{BridgeSecret, Effect, Input, Outcome, Scope, Supervisor};
 use ostler_core::{CallError, CallId, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
@@ -55,7 +56,7 @@ pub(super) async fn run(
     shared: Arc<Shared>,
 ) {
     let mut driver = Driver {
-        supervisor: Supervisor::new(),
+        supervisor: Supervisor::new(bridge_secret()),
         clock: Clock::start(),
         inbox,
         shared,
@@ -82,6 +83,11 @@ pub(super) async fn run(
     if let Some(left) = driver.left.take() {
         let _ = left.send(());
     }
+}
+
+/// Returns a secret of this daemon's own. The standard library keys its hashers with the system's randomness.
+fn bridge_secret() -> BridgeSecret {
+    BridgeSecret::new([0_u64; 3].map(|none| RandomState::new().hash_one(none)))
 }
 
 struct Driver {

@@ -17,6 +17,7 @@ mod world;
 
 mod bridge;
 mod bridge_by_request;
+mod bridge_hostile;
 mod bytes;
 mod calls;
 mod cloud;

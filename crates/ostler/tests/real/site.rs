@@ -119,8 +119,9 @@ impl Site {
             Some(page) => ("200 OK", page),
             None => ("404 Not Found", Default::default()),
         };
+        let kind = if path.ends_with(".js") { "javascript" } else { "html" };
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n{header}\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: text/{kind}; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n{header}\r\n",
             body.len()
         );
         // A browser that went away in the middle is no failure of the test.

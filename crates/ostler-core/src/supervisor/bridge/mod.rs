@@ -12,28 +12,30 @@
 //!        └── question ──▶ the same pending dialog as a native one ── answer ──▶ back the same way
 //! ```
 //!
-//! Whatever neither carries goes on to the native dialog: a page never gets an answer that nobody gave.
+//! Whatever neither carries goes on to the native dialog: a page never gets an answer that nobody gave. And a page never
+//! asks by way of the bridge but through our script, which proves with a secret that it is ours: secret.rs.
 
 mod pauses;
 mod question;
 mod requests;
 mod sandbox;
 mod script;
+mod secret;
 
 pub(super) use self::pauses::Told;
 pub(super) use self::sandbox::Asking;
+pub(super) use self::script::Script;
+pub use self::secret::BridgeSecret;
 use super::dialogs::Dialog;
 use super::publish::Dirty;
 use super::sessions::{Kind, Session};
 use super::timers::TimerId;
 use super::{End, Purpose, Supervisor, object, wire};
-use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId};
+use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId};
 use crate::view::DialogBridge;
 
 /// How soon after its opening a native dialog is closed by a backend that answers by itself (fact A14), in seconds.
 const BY_ITSELF: f64 = 0.1;
-/// How many documents' scripts are remembered for one session: far more than a page has frames.
-const MAX_DOCUMENTS: usize = 256;
 
 /// What a page gets whose question nobody answered.
 const CANCEL: &str = r#"{"accept":false}"#;
@@ -64,8 +66,6 @@ pub(crate) struct Bridge {
     transport: Transport,
     /// What Chromium calls our script, to take it out again.
     script: Option<String>,
-    /// Which frame's document each of our script's instances is in, the newest last.
-    documents: Vec<(Box<str>, FrameId)>,
     /// How often its page has paused in our script.
     pauses: u64,
     /// The command that reads the question of a page that is paused, or that finds out whether it may ask.
@@ -78,15 +78,7 @@ pub(crate) struct Bridge {
 
 impl Bridge {
     fn new(transport: Transport) -> Self {
-        Self { transport, script: None, documents: Vec::new(), pauses: 0, reading: None, shared: false, stray: None }
-    }
-
-    fn remember_document(&mut self, script: Box<str>, frame: FrameId) {
-        self.documents.retain(|(_, other)| *other != frame);
-        if self.documents.len() == MAX_DOCUMENTS {
-            self.documents.remove(0);
-        }
-        self.documents.push((script, frame));
+        Self { transport, script: None, pauses: 0, reading: None, shared: false, stray: None }
     }
 
     /// Returns why a client may not send the method on a session with the bridge (fact B4); `None` for all else.
@@ -176,7 +168,8 @@ impl Supervisor {
                 self.blackbox(id);
             }
             Transport::Request => {
-                self.send_awaited(Purpose::SetUp(id.clone()), id, "Fetch.enable", &requests::patterns());
+                let patterns = self.held_requests();
+                self.send_awaited(Purpose::SetUp(id.clone()), id, "Fetch.enable", &patterns);
                 self.send_awaited(Purpose::SetUp(id.clone()), id, "Page.setBypassCSP", r#"{"enabled":true}"#);
             }
         }
@@ -185,7 +178,7 @@ impl Supervisor {
 
     fn begin(&mut self, id: &SessionId, transport: Transport) {
         if let Some(session) = self.sessions.get_mut(id) {
-            // Set up a second time it keeps what it knows of the documents that are there.
+            // Set up a second time it keeps what it knows of the page's pauses.
             match &mut session.bridge {
                 Some(bridge) => bridge.transport = transport,
                 None => session.bridge = Some(Bridge::new(transport)),
@@ -194,7 +187,7 @@ impl Supervisor {
     }
 
     fn add_script(&mut self, id: &SessionId, transport: Transport) {
-        let params = format!(r#"{{"source":{},"runImmediately":true}}"#, script::as_json(transport));
+        let params = format!(r#"{{"source":{},"runImmediately":true}}"#, self.script.as_json(transport));
         let purpose = Purpose::BridgeScript(id.clone());
         self.send_awaited(purpose, id, "Page.addScriptToEvaluateOnNewDocument", &params);
     }

@@ -3,30 +3,39 @@
 //! ```text
 //!   Debugger.paused ──read `question`──▶ pending ──set `answer`──▶ answered ──Debugger.resume──▶ the page goes on
 //!        │                                 │
-//!        ├─ not ours: resumed              └─ resumed by another client, frame gone: closed, and freed if it still waits
+//!        ├─ not of our script, or without its key: resumed              └─ resumed by another client, frame gone: closed, and freed if it still waits
 //!        └─ not readable, no tab to show it: `answer` = the native dialog, resumed
 //! ```
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use memchr::memmem;
+use serde::Deserialize;
 
 use super::super::timers::Timer;
 use super::super::{End, Purpose, Scope, Supervisor, wire};
 use super::question::Question;
 use super::sandbox::Asking;
 use super::{Via, script};
-use crate::ids::SessionId;
+use crate::ids::{FrameId, SessionId};
 use crate::view::ClosedBy;
 
-/// Everything is blackboxed but our script, so that the page's own `debugger` statements do not pause (fact B4).
-const BLACKBOX: &str = r#"{"patterns":["^(?!ostler-bridge\\.js$).*$"],"skipAnonymous":true}"#;
-/// Reads the question, and by that tells the script that somebody has it.
-const READ: &str = "(seen = true, question)";
+/// Reads the question with the proof that our script asks it, and by that tells the script that somebody has it.
+const READ: &str = "(seen = true, { proof, question })";
 /// Makes a script that somebody has looked at ask by the native dialog all the same.
 const ASK_NATIVELY: &str = "answer = { native: true }";
 /// How long a pause that may be somebody else's waits for them in a browser that is not ours.
 const STRAY: Duration = Duration::from_secs(10);
+
+/// What a page that is paused in our script shows.
+#[derive(Deserialize)]
+struct Shown<'a> {
+    #[serde(borrow)]
+    proof: Cow<'a, str>,
+    #[serde(borrow)]
+    question: Question<'a>,
+}
 
 /// Whether clients are told of an event.
 pub(in super::super) enum Told {
@@ -35,8 +44,11 @@ pub(in super::super) enum Told {
 }
 
 impl Supervisor {
+    /// Blackboxes everything but our script, so that the page's own `debugger` statements do not pause (fact B4).
     pub(super) fn blackbox(&mut self, id: &SessionId) {
-        self.send_own(Purpose::Ignored, Some(id), "Debugger.setBlackboxPatterns", BLACKBOX);
+        let ours = self.script.name.replace('.', r"\.");
+        let params = serde_json::json!({"patterns": [format!("^(?!{ours}$).*$")], "skipAnonymous": true}).to_string();
+        self.send_own(Purpose::Ignored, Some(id), "Debugger.setBlackboxPatterns", &params);
     }
 
     /// The Debugger is dead in the document that follows a crash, unless it is switched off and on (fact B4).
@@ -56,18 +68,27 @@ impl Supervisor {
         let shared = if bridge.shared { Told::Yes } else { Told::No };
         match method {
             "Debugger.scriptParsed" => {
-                if memmem::find(params.as_bytes(), script::NAME.as_bytes()).is_some()
-                    && let Some(parsed) = wire::read::<wire::ScriptParsed<'_>>(params)
-                    && parsed.url == script::NAME
-                    && let Some(frame) = parsed.execution_context_aux_data.and_then(|aux| aux.frame_id)
-                {
-                    bridge.remember_document(parsed.script_id.into(), frame);
+                if memmem::find(params.as_bytes(), self.script.name.as_bytes()).is_some() {
+                    self.on_our_script(params, id);
                 }
                 shared
             }
             "Debugger.paused" => self.on_paused(params, id, shared),
             "Debugger.resumed" => self.on_resumed(id, shared),
             _ => shared,
+        }
+    }
+
+    /// Remembers where our script is. It is the first of its name in its world: what a page calls by the same name, which
+    /// it can read in a stack trace, comes after it, and has a higher number even where the scripts of a page that was
+    /// there before are told in another order.
+    fn on_our_script(&mut self, params: &str, id: &SessionId) {
+        let Some(parsed) = wire::read::<wire::ScriptParsed<'_>>(params) else { return };
+        let Some(number) = parsed.script_id.parse().ok().filter(|_| parsed.url == self.script.name) else { return };
+        let worlds = self.sessions.get_mut(id).map(|session| &mut session.contexts);
+        if let Some(world) = worlds.and_then(|worlds| worlds.get_mut(&parsed.execution_context_id)) {
+            let first = world.bridge_script.map_or(number, |known: u64| known.min(number));
+            world.bridge_script = Some(first);
         }
     }
 
@@ -82,18 +103,22 @@ impl Supervisor {
         // Whatever waited on this session before was let go on, or it could not ask now.
         self.close_pauses_of(id);
         let call_frame: Box<str> = top.call_frame_id.into();
-        let bridge = self.bridge_mut(id);
-        let document = |bridge: &super::Bridge| {
-            let (_, frame) = bridge.documents.iter().find(|(script, _)| **script == *top.location.script_id)?;
-            Some(frame.clone())
+        let Some((frame, bridge)) = self.frame_of_script(id, &top.location.script_id).zip(self.bridge_mut(id)) else {
+            // A page's copy of it, or a document whose world is not known: unread, it asks by the native dialog.
+            self.go_on(id);
+            return Told::No;
         };
-        let frame = bridge.and_then(|bridge| document(bridge));
-        let frame = frame.or_else(|| self.sessions.get(id).map(|session| session.target.as_frame()));
-        let Some((frame, bridge)) = frame.zip(self.bridge_mut(id)) else { return shared };
         bridge.pauses += 1;
         let pause = bridge.pauses;
         self.look_at_owner(Asking { session: id.clone(), at: frame.clone(), frame, call_frame, pause });
         Told::No
+    }
+
+    /// Returns the frame whose document has this script of ours.
+    fn frame_of_script(&self, id: &SessionId, script: &str) -> Option<FrameId> {
+        let script = Some(script.parse::<u64>().ok()?);
+        let worlds = self.sessions.get(id)?.contexts.values();
+        worlds.into_iter().find(|world| world.bridge_script == script).map(|world| world.frame.clone())
     }
 
     pub(super) fn read_question(&mut self, asking: Asking) {
@@ -122,10 +147,14 @@ impl Supervisor {
             End::Answer(Err(_)) => return self.go_on(id),
             End::Failed(_) => return self.ask_natively(id, &call_frame),
         };
-        let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<Question<'_>>>);
-        let Some(question) = evaluated.and_then(|evaluated| evaluated.result.value) else {
+        let shown = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<Shown<'_>>>);
+        let Some(Shown { proof, question }) = shown.and_then(|shown| shown.result.value) else {
             return self.ask_natively(id, &call_frame);
         };
+        if proof != self.script.secret.proof() {
+            // A page that was there before our script has a copy of one that it met earlier.
+            return self.go_on(id);
+        }
         if question.is_print() {
             self.on_print(id, &frame, &question);
             return self.go_on(id);

@@ -10,22 +10,21 @@ use super::question::Question;
 use super::{Transport, Via};
 use crate::ids::SessionId;
 
-/// A host that no network has (RFC 6761), asked over `https` so that secure pages may (fact B1).
-const ADDRESS: &str = "https://ostler-bridge.invalid/";
-
-/// Returns the parameters of `Fetch.enable` that hold our script's requests and no others.
-pub(super) fn patterns() -> String {
-    format!(r#"{{"patterns":[{{"urlPattern":"{ADDRESS}"}}]}}"#)
-}
-
 impl Supervisor {
+    /// Returns the parameters of `Fetch.enable` that hold our script's requests and no others.
+    pub(super) fn held_requests(&self) -> String {
+        format!(r#"{{"patterns":[{{"urlPattern":"{}"}}]}}"#, self.script.address)
+    }
+
     /// Returns whether clients are told of an event that may be about a request of ours.
     pub(in super::super) fn on_request_event(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
         let by_request = self.bridge_mut(id).is_some_and(|bridge| bridge.transport == Transport::Request);
         // Most events name other addresses, and cost no more than a look. One may stand in any part of the event.
-        let named = by_request && memmem::find(params.as_bytes(), ADDRESS.as_bytes()).is_some();
+        let named = by_request && memmem::find(params.as_bytes(), self.script.address.as_bytes()).is_some();
         let about = if named { wire::read::<wire::AboutRequest<'_>>(params) } else { None };
-        let Some(about) = about.filter(|about| about.url().is_some_and(|url| url == ADDRESS)) else { return Told::Yes };
+        let Some(about) = about.filter(|about| about.url().is_some_and(|url| url == self.script.address)) else {
+            return Told::Yes;
+        };
         if method == "Fetch.requestPaused"
             && let Some(request) = about.request_id
         {
@@ -35,7 +34,8 @@ impl Supervisor {
     }
 
     fn on_request_held(&mut self, params: &str, id: &SessionId, request: &str) {
-        // Whatever cannot be read or shown is asked by the page's native dialog instead.
+        // Whatever cannot be read or shown is asked by the page's native dialog instead. Pages know the address from their
+        // performance entries, and their own requests end the same way.
         if !self.take_question(params, id, request) {
             self.fail_held(id, request);
         }
@@ -44,8 +44,12 @@ impl Supervisor {
     /// Returns whether the question is asked, or needs no answer.
     fn take_question(&mut self, params: &str, id: &SessionId, request: &str) -> bool {
         let Some(held) = wire::read::<wire::RequestPaused<'_>>(params) else { return false };
-        let question = held.request.post_data.as_deref().and_then(wire::read::<Question<'_>>);
-        let Some(question) = question else { return false };
+        let signed = held.request.post_data.as_deref().and_then(|body| Some(body.split_at(body.find('{')?)));
+        let Some((signature, text)) = signed else { return false };
+        if u64::from_str_radix(signature, 16) != Ok(self.script.secret.sign(text)) {
+            return false;
+        }
+        let Some(question) = wire::read::<Question<'_>>(text) else { return false };
         if question.is_print() {
             self.on_print(id, &held.frame_id, &question);
             self.answer_request(Purpose::Ignored, id, request, r#"{"accept":true}"#);

@@ -1,5 +1,6 @@
 //! The dialog bridge: facts B1 to B7, B16, A14 and A28.
 
+use super::super::bridge::Script;
 use super::*;
 
 const DEBUGGER: &str = "Debugger.enable";
@@ -34,11 +35,26 @@ impl Bench {
         bench
     }
 
-    fn script_parsed(&mut self, session: &str, script: &str, frame: &str) {
-        let params = format!(
-            r#"{{"scriptId":"{script}","url":"ostler-bridge.js","executionContextId":1,"executionContextAuxData":{{"isDefault":true,"type":"default","frameId":"{frame}"}}}}"#
-        );
+    /// A script of this number and with the bridge's name is in the world of this number, which is the frame's.
+    fn script_parsed(&mut self, session: &str, script: u64, world: u64, frame: &str) {
+        let aux = format!(r#"{{"isDefault":true,"type":"default","frameId":"{frame}"}}"#);
+        let context = format!(r#"{{"id":{world},"uniqueId":"{frame}.{world}","origin":"","auxData":{aux}}}"#);
+        self.event(session, "Runtime.executionContextCreated", &format!(r#"{{"context":{context}}}"#));
+        self.only_script_parsed(session, script, world);
+    }
+
+    /// The same in a world that is known.
+    fn only_script_parsed(&mut self, session: &str, script: u64, world: u64) {
+        let name = Script::new(SECRET).name;
+        let params = format!(r#"{{"scriptId":"{script}","url":"{name}","executionContextId":{world}}}"#);
         self.event(session, "Debugger.scriptParsed", &params);
+    }
+
+    /// A page pauses in our script.
+    fn pauses(&mut self, session: &str, frame: &str) {
+        let number = frame.bytes().map(u64::from).sum();
+        self.script_parsed(session, number, number, frame);
+        self.paused(session, &number.to_string(), "ostlerBridgeAsk");
     }
 
     fn paused(&mut self, session: &str, script: &str, function: &str) {
@@ -50,11 +66,10 @@ impl Bench {
 
     /// A page asks: it pauses in our script, and the question is read.
     fn asks(&mut self, session: &str, frame: &str, kind: &str, number: u64) {
-        self.script_parsed(session, &format!("{frame}1"), frame);
-        self.paused(session, &format!("{frame}1"), "ostlerBridgeAsk");
+        self.pauses(session, frame);
         self.frames_may_ask();
         let read = self.expect(session, ON_FRAME);
-        assert_eq!(read.param("expression"), "(seen = true, question)");
+        assert_eq!(read.param("expression"), "(seen = true, { proof, question })");
         self.reply_question(&read, kind, number);
     }
 
@@ -72,7 +87,12 @@ impl Bench {
         let question = format!(
             r#"{{"number":{number},"type":"{kind}","message":"m\ud800","defaultPrompt":"d","url":"https://a/"}}"#
         );
-        self.reply(read, &format!(r#"{{"result":{{"type":"object","value":{question}}}}}"#));
+        self.reply_shown(read, &SECRET.proof(), &question);
+    }
+
+    fn reply_shown(&mut self, read: &Sent, proof: &str, question: &str) {
+        let shown = format!(r#"{{"proof":"{proof}","question":{question}}}"#);
+        self.reply(read, &format!(r#"{{"result":{{"type":"object","value":{shown}}}}}"#));
     }
 
     /// The page takes the answer that was sent to it, or not, and is resumed if it does. Returns the answer's script.
@@ -92,11 +112,15 @@ impl Bench {
     }
 
     fn request_held_of(&mut self, session: &str, frame: &str, id: &str, kind: &str, message: &str) {
-        let question = format!(
-            r#"{{\"number\":1,\"type\":\"{kind}\",\"message\":\"{message}\",\"defaultPrompt\":\"d\",\"url\":\"https://a/\"}}"#
-        );
+        let question =
+            format!(r#"{{"number":1,"type":"{kind}","message":"{message}","defaultPrompt":"d","url":"https://a/"}}"#);
+        self.body_held(session, frame, id, &format!("{:x}{question}", SECRET.sign(&question)));
+    }
+
+    fn body_held(&mut self, session: &str, frame: &str, id: &str, body: &str) {
+        let (address, body) = (Script::new(SECRET).address, Value::from(body));
         let params = format!(
-            r#"{{"requestId":"{id}","request":{{"url":"https://ostler-bridge.invalid/","method":"POST","postData":"{question}"}},"frameId":"{frame}","resourceType":"XHR"}}"#
+            r#"{{"requestId":"{id}","request":{{"url":"{address}","method":"POST","postData":{body}}},"frameId":"{frame}","resourceType":"XHR"}}"#
         );
         self.event(session, "Fetch.requestPaused", &params);
     }
@@ -116,9 +140,15 @@ fn a_held_target_runs_only_when_the_bridge_is_in_place() {
     bench.attached("", "POPUP", "SP", "page", true, popup);
     let script = bench.expect("SP", ADD_SCRIPT);
     assert_eq!(script.param("runImmediately"), true);
-    assert!(script.param("source").as_str().expect("a script").ends_with("//# sourceURL=ostler-bridge.js\n"));
+    assert!(
+        script
+            .param("source")
+            .as_str()
+            .expect("a script")
+            .ends_with("//# sourceURL=ostler-bridge-0000000000000003.js\n")
+    );
     let patterns = bench.expect("SP", "Debugger.setBlackboxPatterns");
-    assert_eq!(patterns.param("patterns")[0], r"^(?!ostler-bridge\.js$).*$", "B4");
+    assert_eq!(patterns.param("patterns")[0], r"^(?!ostler-bridge-0000000000000003\.js$).*$", "B4");
     bench.answer_set_up("SP", "POPUP", "P");
     assert!(!bench.was_sent("SP", RUN), "our script is not in place yet");
     bench.reply(&script, r#"{"identifier":"1"}"#);
@@ -138,7 +168,11 @@ fn the_first_session_tells_whether_the_debugger_may_be_had_and_waits_for_what_fo
     assert!(!bench.was_sent("S", RUN));
     assert_eq!(bench.methods(), ["S Fetch.enable", "S Page.setBypassCSP", "S Page.addScriptToEvaluateOnNewDocument"]);
     let fetch = bench.sent[0].param("patterns");
-    assert_eq!(fetch, serde_json::json!([{"urlPattern": "https://ostler-bridge.invalid/"}]), "that host only");
+    assert_eq!(
+        fetch,
+        serde_json::json!([{"urlPattern": "https://0000000000000003.ostler-bridge.invalid/"}]),
+        "that host only"
+    );
     bench.answer_set_up("S", "T", "P");
     assert!(bench.notes[0].contains("refuses the Debugger domain"), "{:?}", bench.notes);
     // From now on it is known, and all is sent at once.
@@ -324,7 +358,7 @@ fn the_calls_that_the_pause_holds_end_and_those_that_go_on_do_not() {
     let shot = bench.call("Page.captureScreenshot");
     let awaiting = bench.call_with("Runtime.evaluate", r#"{"expression":"wait()","awaitPromise":true}"#);
     bench.sent.clear();
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     let later = bench.call("Runtime.evaluate");
     let read = bench.expect("S", ON_FRAME);
     bench.reply_question(&read, "confirm", 1);
@@ -357,7 +391,7 @@ fn a_page_that_another_client_lets_go_on_is_recorded_as_remote() {
 #[test]
 fn a_pause_that_was_over_before_its_question_was_read_is_left_to_the_native_dialog() {
     let mut bench = Bench::bridged();
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     let read = bench.expect("S", ON_FRAME);
     bench.event("S", "Debugger.resumed", "{}");
     bench.refuse(&read, -32000, "Can only perform operation while paused.");
@@ -373,8 +407,7 @@ fn a_pause_that_was_over_before_its_question_was_read_is_left_to_the_native_dial
 fn a_frame_that_is_gone_before_its_question_was_read_does_not_leave_its_page_paused() {
     let mut bench = Bench::bridged();
     bench.frame_attached("S", "SAME", "T");
-    bench.script_parsed("S", "1", "SAME");
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "SAME");
     let owner = bench.expect("S", OWNER);
     bench.frame_detached("S", "SAME", "remove");
     bench.refuse(&owner, -32000, "Frame with the given id was not found.");
@@ -389,8 +422,7 @@ fn a_frame_that_may_show_no_dialogs_goes_on_unread_and_so_does_one_inside_of_it(
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");
     bench.frame_attached("SO", "IN", "O");
-    bench.script_parsed("SO", "1", "IN");
-    bench.paused("SO", "1", "ostlerBridgeAsk");
+    bench.pauses("SO", "IN");
     for (session, frame, sandbox) in
         [("SO", "IN", "allow-scripts allow-modals"), ("S", "O", "allow-scripts allow-same-origin")]
     {
@@ -411,8 +443,7 @@ fn a_frame_that_may_show_no_dialogs_goes_on_unread_and_so_does_one_inside_of_it(
 fn a_page_that_says_nothing_of_its_frames_is_asked_for_the_question_all_the_same() {
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");
-    bench.script_parsed("SO", "1", "O");
-    bench.paused("SO", "1", "ostlerBridgeAsk");
+    bench.pauses("SO", "O");
     let owner = bench.expect("S", OWNER);
     bench.pass(Duration::from_secs(1));
     let read = bench.expect("SO", ON_FRAME);
@@ -426,8 +457,7 @@ fn a_page_that_says_nothing_of_its_frames_is_asked_for_the_question_all_the_same
 fn a_pause_that_ends_while_its_frame_is_looked_at_is_not_read() {
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");
-    bench.script_parsed("SO", "1", "O");
-    bench.paused("SO", "1", "ostlerBridgeAsk");
+    bench.pauses("SO", "O");
     let owner = bench.expect("S", OWNER);
     bench.event("SO", "Debugger.resumed", "{}");
     bench.reply(&owner, r#"{"backendNodeId":7}"#);
@@ -496,17 +526,17 @@ impl Bench {
 #[test]
 fn a_question_that_is_read_too_slowly_or_makes_no_sense_goes_to_the_native_dialog_and_is_no_cancel() {
     let mut bench = Bench::bridged();
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     bench.expect("S", ON_FRAME);
     bench.pass(Duration::from_secs(10));
     bench.hands_over("S");
-    for value in ["7", r#"{"number":1}"#] {
-        bench.paused("S", "1", "ostlerBridgeAsk");
+    for question in ["7", r#"{"number":1}"#] {
+        bench.pauses("S", "T");
         let read = bench.expect("S", ON_FRAME);
-        bench.reply(&read, &format!(r#"{{"result":{{"type":"object","value":{value}}}}}"#));
+        bench.reply_shown(&read, &SECRET.proof(), question);
         bench.hands_over("S");
     }
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     let read = bench.expect("S", ON_FRAME);
     bench.refuse(&read, -32603, "Internal error");
     bench.expect("S", RESUME);
@@ -514,6 +544,51 @@ fn a_question_that_is_read_too_slowly_or_makes_no_sense_goes_to_the_native_dialo
         bench.asks("S", "T", kind, 1);
         bench.hands_over("S");
     }
+}
+
+#[test]
+fn a_pause_in_a_copy_of_our_script_asks_nothing() {
+    let mut bench = Bench::bridged();
+    bench.script_parsed("S", 7, 1, "T");
+    bench.only_script_parsed("S", 8, 1);
+    bench.paused("S", "8", "ostlerBridgeAsk");
+    bench.expect("S", RESUME);
+    // Told again, in another order, it is the first one all the same.
+    bench.script_parsed("S", 8, 2, "T");
+    bench.only_script_parsed("S", 7, 2);
+    bench.paused("S", "8", "ostlerBridgeAsk");
+    bench.expect("S", RESUME);
+    bench.expect_nothing_sent();
+    bench.paused("S", "7", "ostlerBridgeAsk");
+    bench.expect("S", ON_FRAME);
+}
+
+#[test]
+fn a_copy_that_was_there_before_our_script_cannot_prove_to_be_it() {
+    let mut bench = Bench::bridged();
+    bench.pauses("S", "T");
+    let read = bench.expect("S", ON_FRAME);
+    let question = r#"{"number":1,"type":"confirm","message":"m","defaultPrompt":"","url":"https://bank/"}"#;
+    bench.reply_shown(&read, "00000000000000010000000000000003", question);
+    bench.expect("S", RESUME);
+    bench.expect_nothing_sent();
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_request_that_our_script_has_not_signed_asks_nothing() {
+    let mut bench = Bench::bridged_by_requests();
+    let signed = r#"{"number":1,"type":"confirm","message":"m","defaultPrompt":"","url":"https://a/"}"#;
+    let other = signed.replace('m', "n");
+    let signature = format!("{:x}", SECRET.sign(signed));
+    for body in ["", "{", "7", signed, &format!("1{signed}"), &format!("{signature}{other}"), &format!("+{signature}")]
+    {
+        bench.body_held("S", "T", "R1", body);
+        assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1", "{body}");
+    }
+    assert_eq!(bench.pending(), [""; 0]);
+    bench.body_held("S", "T", "R2", &format!("{signature}{signed}"));
+    assert_eq!(bench.pending(), ["d-1"]);
 }
 
 #[test]
@@ -528,9 +603,9 @@ fn a_pause_without_readable_call_frames_is_not_left_standing() {
 #[test]
 fn a_refusal_to_read_an_earlier_pause_does_not_stand_for_the_one_that_followed_it() {
     let mut bench = Bench::bridged();
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     let first = bench.expect("S", ON_FRAME);
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     let second = bench.expect("S", ON_FRAME);
     bench.refuse(&first, -32000, "Could not find call frame with given id");
     bench.reply_question(&second, "confirm", 2);
@@ -583,14 +658,14 @@ fn a_question_that_is_longer_or_of_another_kind_than_our_script_asks_is_not_kept
     assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1");
     bench.request_held_of("S", "T", "R2", "alert", &"m".repeat(6 * 10_240 + 1));
     assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R2");
-    bench.request_held_of("S", "T", "R3", "alert", &r"\\ud800".repeat(10_240));
+    bench.request_held_of("S", "T", "R3", "alert", &r"\ud800".repeat(10_240));
     assert_eq!(bench.pending(), ["d-1"], "as long as Chromium shows it, in the longest way to write it");
 }
 
 #[test]
 fn a_held_request_of_ours_that_cannot_be_read_is_not_left_hanging() {
     let mut bench = Bench::bridged_by_requests();
-    let params = r#"{"requestId":"R1","request":{"url":"https://ostler-bridge.invalid/"},"frameId":{"newer":1}}"#;
+    let params = r#"{"requestId":"R1","request":{"url":"https://0000000000000003.ostler-bridge.invalid/"},"frameId":{"newer":1}}"#;
     bench.event("S", "Fetch.requestPaused", params);
     assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1");
 }
@@ -598,7 +673,10 @@ fn a_held_request_of_ours_that_cannot_be_read_is_not_left_hanging() {
 #[test]
 fn events_that_only_mention_our_address_are_told_to_clients() {
     let mut bench = Bench::bridged_by_requests();
-    let (ours, theirs) = ("https://ostler-bridge.invalid/", "https://a/?see=https://ostler-bridge.invalid/");
+    let (ours, theirs) = (
+        "https://0000000000000003.ostler-bridge.invalid/",
+        "https://a/?see=https://0000000000000003.ostler-bridge.invalid/",
+    );
     let heard = |bench: &mut Bench, params: &str| {
         bench.recorded.clear();
         bench.event("S", "Network.requestWillBeSent", params);
@@ -648,7 +726,8 @@ fn a_client_that_debugs_sees_its_own_pauses_and_none_of_ours() {
     bench.asks("S", "T", "confirm", 1);
     assert!(!bench.was_sent("S", RESUME), "the client resumes what it made pause");
     let told: Vec<_> = bench.recorded.iter().map(|(_, method)| method.as_str()).collect();
-    assert_eq!(told, ["Debugger.paused", "Debugger.scriptParsed", "Page.javascriptDialogOpening"]);
+    let world = "Runtime.executionContextCreated";
+    assert_eq!(told, ["Debugger.paused", world, "Debugger.scriptParsed", "Page.javascriptDialogOpening"]);
 }
 
 // --- leaving ---
@@ -658,7 +737,7 @@ fn leaving_answers_what_is_open_and_what_is_being_read() {
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");
     bench.asks("S", "T", "confirm", 1);
-    bench.paused("SO", "1", "ostlerBridgeAsk");
+    bench.pauses("SO", "O");
     let waiter = bench.waiter();
     bench.input(Input::Leave(waiter));
     let version = bench.expect("", "Browser.getVersion");
@@ -686,7 +765,7 @@ fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
     bench.accept();
     bench.takes_answer("S", true);
     bench.expect("S", "Debugger.disable");
-    bench.paused("S", "1", "ostlerBridgeAsk");
+    bench.pauses("S", "T");
     bench.expect_nothing_sent();
 }
 
@@ -715,8 +794,7 @@ fn a_held_request_is_a_dialog_and_its_page_is_deaf_meanwhile() {
 #[test]
 fn a_request_whose_question_cannot_be_read_is_left_to_the_native_dialog() {
     let mut bench = Bench::bridged_by_requests();
-    let params =
-        r#"{"requestId":"R1","request":{"url":"https://ostler-bridge.invalid/","method":"GET"},"frameId":"T"}"#;
+    let params = r#"{"requestId":"R1","request":{"url":"https://0000000000000003.ostler-bridge.invalid/","method":"GET"},"frameId":"T"}"#;
     bench.event("S", "Fetch.requestPaused", params);
     assert_eq!(bench.expect("S", "Fetch.failRequest").param("requestId"), "R1");
     let other = r#"{"requestId":"R2","request":{"url":"https://a/","method":"GET"},"frameId":"T"}"#;

@@ -28,7 +28,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{ClientCall, DialogAnswer, Effect, Input, OnDialog, Outcome, Scope, Supervisor};
+use super::{BridgeSecret, ClientCall, DialogAnswer, Effect, Input, OnDialog, Outcome, Scope, Supervisor};
 use crate::error::CallError;
 use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
@@ -38,6 +38,9 @@ use crate::view::{ClosedBy, DialogBridge, DialogKind, DialogPolicy, TabState, Ta
 const START: Timestamp = Timestamp(1_650_000_000_000_000);
 /// How long a dialog waits for its answer, as the contract's default says.
 const DIALOG_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What the bridge's script knows and pages do not.
+const SECRET: BridgeSecret = BridgeSecret::new([1, 2, 3]);
 
 /// What is sent on a page's session before anybody asked for anything.
 const SET_UP: [&str; 9] = [
@@ -92,7 +95,7 @@ impl Bench {
     /// A supervisor that waits for its first connection, with the default task.
     fn unconnected() -> Self {
         let mut bench = Self {
-            core: Supervisor::new(),
+            core: Supervisor::new(SECRET),
             now: START,
             sent: Vec::new(),
             outcomes: HashMap::new(),

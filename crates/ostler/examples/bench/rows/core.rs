@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::cdp::events::EventLog;
-use ostler_core::supervisor::{Effect, Input, Scope};
+use ostler_core::supervisor::{BridgeSecret, Effect, Input, Scope};
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Supervisor, TaskId, Timestamp};
 use serde_json::Value;
@@ -58,7 +58,11 @@ struct Core {
 
 impl Core {
     fn with_a_tab() -> Result<Self> {
-        let mut core = Self { supervisor: Supervisor::new(), log: EventLog::default(), sent: Vec::new() };
+        let mut core = Self {
+            supervisor: Supervisor::new(BridgeSecret::new([1, 2, 3])),
+            log: EventLog::default(),
+            sent: Vec::new(),
+        };
         let task = TaskId::default_task();
         let dialog_timeout = Duration::from_secs(300);
         core.input(Input::StartTask {

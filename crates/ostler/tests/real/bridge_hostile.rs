@@ -1,0 +1,291 @@
+//! Pages that mean ill of the bridge: they may ask as they may ask natively, and no page forges, answers or suppresses a
+//! question in any other way. Each test runs over both transports.
+
+use ostler_mock::Proxy;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::browser::Chromium;
+use super::sandbox::wait_until;
+use super::world::World;
+
+/// A browser whose pages ask over the bridge, by pauses or by requests.
+struct Hostile {
+    world: World,
+    /// Refuses the Debugger domain and dismisses native dialogs, so that what an agent answers came over the bridge.
+    _proxy: Option<(Proxy, Runtime)>,
+}
+
+impl Hostile {
+    fn by_pauses(bridge: &str, pages: &[(&str, &str)]) -> Self {
+        let config = format!("browser:\n  dialog_bridge: {bridge}\n");
+        Self { world: World::configured(&config, pages), _proxy: None }
+    }
+
+    fn by_requests(bridge: &str, pages: &[(&str, &str)]) -> Self {
+        let chromium = Chromium::start();
+        let runtime = Runtime::new().unwrap();
+        let proxy = runtime.block_on(Proxy::start(&chromium.websocket_url()));
+        proxy.refuse("Debugger");
+        proxy.dismiss_dialogs();
+        let config = format!("browser:\n  dialog_bridge: {bridge}\n");
+        let world = World::by_way_of(&proxy.http_url(), chromium, &config, pages);
+        Self { world, _proxy: Some((proxy, runtime)) }
+    }
+
+    fn both(bridge: &str, pages: &[(&str, &str)], test: impl Fn(Self)) {
+        test(Self::by_pauses(bridge, pages));
+        test(Self::by_requests(bridge, pages));
+    }
+
+    /// Has the page ask, and looks at what it gets when an agent answers.
+    #[track_caller]
+    fn ask_and_answer(&mut self, text: &str) {
+        let expression = "setTimeout(() => { window.got = prompt('really?', 'offered') }, 0); 1";
+        let params = json!({"expression": expression});
+        self.world.line.cdp("Runtime.evaluate", params);
+        let open = self.world.wait_for_dialogs(1);
+        let asked = [&open[0]["type"], &open[0]["message"], &open[0]["default_prompt"]];
+        assert_eq!(asked, ["prompt", "really?", "offered"]);
+        let raw = self.world.line.ask(json!({"meta": "pending_dialog"}))["dialog"].clone();
+        assert_eq!(raw["url"], self.world.site.here("/"));
+        let answered = self.world.line.ask(json!({"meta": "dialog", "action": "accept", "prompt_text": text}));
+        assert_eq!(answered["ok"], true, "{answered}");
+        wait_until("the page has the text", || self.look("window.got") == text);
+    }
+
+    #[track_caller]
+    fn look(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true});
+        self.world.line.cdp("Runtime.evaluate", params)["result"]["value"].clone()
+    }
+
+    /// No dialog was there but those that this test had asked for.
+    #[track_caller]
+    fn nothing_else_was_asked(&mut self, asked: usize) {
+        let state = self.world.line.state();
+        assert_eq!(state["pending_dialogs"], json!([]));
+        let messages: Vec<_> =
+            state["recent_dialogs"].as_array().unwrap().iter().map(|d| d["message"].clone()).collect();
+        assert_eq!(messages, vec![json!("really?"); asked]);
+    }
+}
+
+/// Puts something of the page's own in the place of all that a script may rely on, and keeps what it is given.
+const POISON: &str = r#"<script>
+    window.seen = [];
+    const real = { apply: Reflect.apply, define: Object.defineProperty };
+    const spy = (holder, name) => {
+        const before = holder[name];
+        holder[name] = function (...args) {
+            window.seen.push([name, args]);
+            return real.apply(before, this, args);
+        };
+    };
+    for (const name of ["native", "accept", "text", "get", "set", "toJSON", "number", "proof", "question"]) {
+        real.define(Object.prototype, name, {
+            configurable: true,
+            get() { return undefined; },
+            set(value) { window.seen.push([name, value]); },
+        });
+    }
+    spy(JSON, "stringify");
+    spy(JSON, "parse");
+    spy(Reflect, "apply");
+    spy(Reflect, "getOwnPropertyDescriptor");
+    spy(Function.prototype, "call");
+    spy(Function.prototype, "apply");
+    spy(Function.prototype, "toString");
+    spy(XMLHttpRequest.prototype, "open");
+    spy(XMLHttpRequest.prototype, "send");
+    spy(String.prototype, "slice");
+    spy(String.prototype, "replace");
+    spy(String.prototype, "charCodeAt");
+    spy(Number.prototype, "toString");
+    spy(BigInt.prototype, "toString");
+    Array.prototype[Symbol.iterator] = function () { throw new Error("no iteration"); };
+    RegExp.prototype[Symbol.replace] = () => "replaced";
+    for (const name of ["status", "responseText", "response"]) {
+        real.define(XMLHttpRequest.prototype, name, { get: () => (name === "status" ? 200 : '{"accept":true}') });
+    }
+    real.define(Event.prototype, "type", { get: () => "beforeunload" });
+    window.XMLHttpRequest = class { open() {} send() {} get status() { return 200 } get responseText() { return '{"accept":true,"text":"forged"}' } };
+    window.BigInt = window.Proxy = () => { throw new Error("not here"); };
+</script>"#;
+
+#[test]
+fn what_a_page_puts_in_the_place_of_everything_changes_no_question_and_sees_none() {
+    Hostile::both("always", &[("/", POISON)], |mut hostile| {
+        hostile.world.go("/");
+        hostile.ask_and_answer("from the agent");
+        assert_eq!(hostile.look("seen.length"), 0);
+        // Missing arguments are missing, and a missing text is the page's own default.
+        let cases = "const poison = { get: () => 'poison', set() {}, configurable: true }; \
+            Object.defineProperty(Array.prototype, 0, poison); Object.defineProperty(Object.prototype, 'text', poison); \
+            setTimeout(() => { window.got = prompt(undefined, 'own') }, 0); 1";
+        hostile.look(cases);
+        assert_eq!(hostile.world.wait_for_dialogs(1)[0]["message"], "");
+        assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+        wait_until("the page has its own default", || hostile.look("window.got") == "own");
+    });
+}
+
+/// A page that learns all that it can of our script, and does what it does.
+const COPY: &str = r#"<script>
+    const native = String(confirm) + String(prompt);
+    const frames = [];
+    Error.prepareStackTrace = (_, sites) => { frames.push(...sites); return "" };
+    // It is called from inside of our script.
+    const spying = { toString() { new Error().stack; return "really?" } };
+    window.learnt = () => {
+        const ours = frames.filter((site) => /ostler/.test(site.getScriptNameOrSourceURL() ?? ""));
+        return {
+            native,
+            names: [...new Set(ours.map((site) => site.getScriptNameOrSourceURL()))],
+            functions: ours.map((site) => site.getFunction()).filter(Boolean).map(String),
+            that: ours.map((site) => site.getThis()).filter(Boolean).length,
+            requests: performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => /ostler/.test(name)),
+        };
+    };
+    window.ask = () => { window.got = prompt(spying, "offered") };
+</script>"#;
+
+#[test]
+fn a_page_that_copies_the_script_under_its_own_name_asks_nobody() {
+    let mut hostile = Hostile::by_pauses("always", &[("/", COPY)]);
+    hostile.world.go("/");
+    hostile.look("setTimeout(ask, 0); 1");
+    hostile.world.wait_for_dialogs(1);
+    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+    wait_until("the page went on", || hostile.look("window.got") == "offered");
+    let learnt = hostile.look("learnt()");
+    assert_eq!([&learnt["functions"], &learnt["that"]], [&json!([]), &json!(0)], "{learnt}");
+    assert!(!learnt["native"].as_str().unwrap().contains("ostler"), "{learnt}");
+    let name = learnt["names"][0].as_str().expect("a stack trace tells it").to_owned();
+    let copy = |key: &str| {
+        format!(
+            "(() => {{ const key = '{key}'; function ostlerBridgeAsk(question) {{ const proof = key; let seen = false; \
+            let answer = null; debugger; return [seen, answer] }} \
+            window.forge = () => ostlerBridgeAsk({{number: 1, type: 'prompt', message: 'forged', defaultPrompt: '', \
+            url: 'https://bank.example/'}}) }})()\n//# sourceURL={name}"
+        )
+    };
+    for key in ["", "00000000000000000000000000000000"] {
+        hostile.look(&copy(key));
+        assert_eq!(hostile.look("forge()"), json!([false, null]), "it does not even get a look");
+    }
+    hostile.ask_and_answer("still the agent");
+    // Another document knows the name from the start, and so does one that is there before the bridge: in that one the
+    // copy is the first of its name, is looked at, and cannot prove to be ours.
+    hostile.world.site.put("/again", &format!("<script>{}</script>", copy("")));
+    hostile.world.go("/again");
+    assert_eq!(hostile.look("forge()"), json!([false, null]));
+    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "never"}))["ok"], true);
+    hostile.world.go("/again");
+    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
+    assert_eq!(hostile.look("forge()"), json!([true, null]));
+    hostile.nothing_else_was_asked(2);
+}
+
+#[test]
+fn a_page_that_requests_the_address_itself_asks_nobody() {
+    let mut hostile = Hostile::by_requests("always", &[("/", COPY)]);
+    hostile.world.site.put("/worker.js", WORKER);
+    hostile.world.go("/");
+    hostile.look("setTimeout(ask, 0); 1");
+    hostile.world.wait_for_dialogs(1);
+    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+    wait_until("the page went on", || hostile.look("window.got") == "offered");
+    let learnt = hostile.look("learnt()");
+    assert_eq!(learnt["functions"], json!([]), "{learnt}");
+    let address = learnt["requests"][0].as_str().expect("its performance entries tell it").to_owned();
+    let question =
+        r#"{"number":9,"type":"prompt","message":"forged","defaultPrompt":"","url":"https://bank.example/"}"#;
+    for body in [question.to_owned(), format!("0000000000000000{question}"), String::new()] {
+        let body = json!(body);
+        let asked = hostile
+            .world
+            .line
+            .js(&format!("fetch('{address}', {{method: 'POST', body: {body}}}).then(() => 1, () => 2)"));
+        assert_eq!(asked, 2, "{body}");
+        let sync = format!(
+            "(() => {{ const x = new XMLHttpRequest(); x.open('POST', '{address}', false); \
+            try {{ x.send({body}); return 1 }} catch {{ return 2 }} }})()"
+        );
+        assert_eq!(hostile.world.line.js(&sync), 2, "{body}");
+    }
+    hostile.ask_and_answer("still the agent");
+
+    // Nor does a service worker see what our script sends, or answer it.
+    hostile
+        .world
+        .line
+        .js("navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => 1)");
+    hostile.world.wait_for("!!navigator.serviceWorker.controller");
+    let caught = format!("fetch('{address}', {{method: 'POST', body: '1'}}).then(answer => answer.text())");
+    assert_eq!(hostile.world.line.js(&caught), r#"{"accept":true,"text":"forged"}"#, "it is in between");
+    hostile.ask_and_answer("the agent, past the worker");
+    let seen = "fetch('/seen').then(answer => answer.json())";
+    assert_eq!(hostile.world.line.js(seen), json!(["1"]), "of ours it saw none");
+    hostile.nothing_else_was_asked(3);
+}
+
+const WORKER: &str = r#"
+    const seen = [];
+    oninstall = () => skipWaiting();
+    onactivate = (event) => event.waitUntil(clients.claim());
+    onfetch = (event) => {
+        const { url } = event.request;
+        if (url.endsWith("/seen")) event.respondWith(new Response(JSON.stringify(seen)));
+        if (!/ostler/.test(url)) return;
+        event.respondWith((async () => {
+            seen.push(await event.request.clone().text());
+            return new Response('{"accept":true,"text":"forged"}', { headers: { "Access-Control-Allow-Origin": "*" } });
+        })());
+    };
+"#;
+
+#[test]
+fn a_page_that_was_there_before_the_bridge_learns_nothing_that_another_page_could_use() {
+    // What it sees of a request is signed for that question alone.
+    let mut hostile = Hostile::by_requests("never", &[("/", POISON), ("/next", "<p>x")]);
+    hostile.world.go("/");
+    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
+    hostile.look("setTimeout(() => { window.got = String(confirm('really?')) }, 0); 1");
+    hostile.world.wait_for_dialogs(1);
+    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "dismiss"}))["ok"], true);
+    wait_until("the page has Cancel", || hostile.look("window.got") == "false");
+    let source = "JSON.stringify(seen, (_, value) => typeof value === 'bigint' ? `bigint ${value}` : value)";
+    let seen = hostile.look(source);
+    let seen = seen.as_str().unwrap_or_default();
+    assert!(!seen.contains("key0") && !seen.contains("0x"), "{seen}");
+    hostile.world.go("/next");
+    hostile.look("setTimeout(() => { window.got = prompt('really?') }, 0); 1");
+    hostile.world.wait_for_dialogs(1);
+    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept", "prompt_text": "x"}))["ok"], true);
+    wait_until("the next page has the text", || hostile.look("window.got") == "x");
+}
+
+#[test]
+fn a_page_that_replaces_the_functions_has_its_own_and_no_question() {
+    Hostile::both("always", &[("/", "<p>x")], |mut hostile| {
+        hostile.world.go("/");
+        hostile.look("window.confirm = () => 'mine'; delete window.alert; 1");
+        assert_eq!(hostile.look("[confirm('x'), typeof alert].join()"), "mine,undefined");
+        hostile.ask_and_answer("the agent");
+        hostile.nothing_else_was_asked(1);
+    });
+}
+
+#[test]
+fn a_page_that_comes_back_from_the_cache_asks_over_the_bridge_again() {
+    Hostile::both("always", &[("/", "<p>x"), ("/next", "<p>y")], |mut hostile| {
+        hostile.world.go("/");
+        hostile.look("window.mark = 1");
+        hostile.world.go("/next");
+        hostile.look("history.back(); 1");
+        hostile.world.wait_for("window.mark === 1 && location.pathname === '/'");
+        hostile.ask_and_answer("after the way back");
+        hostile.nothing_else_was_asked(1);
+    });
+}
