@@ -10,6 +10,7 @@ mod doctor;
 mod doors;
 mod ending;
 mod endpoint;
+mod evaluated;
 mod exit_code;
 mod line_diff;
 mod meta;

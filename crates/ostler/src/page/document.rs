@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::cdp::text::LossyText;
 use ostler_core::{CallError, FrameId, SessionId, TargetId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{CALL, Page, unknown_answer, walker};
+use crate::evaluated::{Evaluated, Remote};
 use crate::meta::TaskLayer;
 
 /// The isolated world's name; a page cannot see it.
@@ -35,6 +35,17 @@ pub(super) struct Document {
 pub(super) enum Argument<'a, V> {
     Value(V),
     ObjectId(&'a str),
+}
+
+/// What a function of the walker is called for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wanted {
+    /// The value that it returns.
+    Value,
+    /// The value of the promise that it returns.
+    Promised,
+    /// A handle of the object that it returns.
+    Handle,
 }
 
 impl Document {
@@ -60,8 +71,8 @@ impl Document {
         let world: World = page.call(session, "Page.createIsolatedWorld", &params, patience).await?;
         let context = world.execution_context_id;
         let params = json!({"expression": *walker::EXPRESSION, "contextId": context});
-        let evaluated: Evaluated<()> = page.call(session, "Runtime.evaluate", &params, CALL).await?;
-        let walker = evaluated.object("Runtime.evaluate")?;
+        let evaluated: Evaluated = page.call(session, "Runtime.evaluate", &params, CALL).await?;
+        let walker = handle("Runtime.evaluate", outcome("Runtime.evaluate", evaluated)?)?;
         Ok(Self { tab: page.target.clone(), session: session.clone(), frame: frame.clone(), context, walker })
     }
 
@@ -73,8 +84,32 @@ impl Document {
         arguments: &[Argument<'_, V>],
         patience: Duration,
     ) -> Result<R, CallError> {
-        let evaluated: Evaluated<R> = self.invoke(page, function, arguments, true, patience).await?;
-        evaluated.value(function)
+        let value = self.invoke(page, function, arguments, Wanted::Value, patience).await?;
+        value.read().map_err(|error| unknown_answer(function, &error.to_string()))
+    }
+
+    /// The same for a function that returns a promise: waits for what that comes to. A page that waits in the bridge
+    /// keeps no promise, and does answer what [`Document::ask`] asks (fact B5).
+    pub(super) async fn ask_later<T: TaskLayer, V: Serialize, R: DeserializeOwned>(
+        &self,
+        page: &Page<'_, T>,
+        function: &str,
+        arguments: &[Argument<'_, V>],
+        patience: Duration,
+    ) -> Result<R, CallError> {
+        let value = self.invoke(page, function, arguments, Wanted::Promised, patience).await?;
+        value.read().map_err(|error| unknown_answer(function, &error.to_string()))
+    }
+
+    /// Calls one of the walker's functions and returns a handle of what it returns; `None` if that is no object.
+    pub(super) async fn handle<T: TaskLayer, V: Serialize>(
+        &self,
+        page: &Page<'_, T>,
+        function: &str,
+        arguments: &[Argument<'_, V>],
+        patience: Duration,
+    ) -> Result<Option<String>, CallError> {
+        Ok(self.invoke(page, function, arguments, Wanted::Handle, patience).await?.handle())
     }
 
     /// Returns a handle of the element that has a number; `None` if it is gone.
@@ -83,25 +118,26 @@ impl Document {
         page: &Page<'_, T>,
         number: u64,
     ) -> Result<Option<String>, CallError> {
-        let evaluated: Evaluated<()> = self.invoke(page, "element", &[Argument::Value(number)], false, CALL).await?;
-        Ok(evaluated.result.object_id)
+        self.handle(page, "element", &[Argument::Value(number)], CALL).await
     }
 
-    async fn invoke<T: TaskLayer, V: Serialize, R: DeserializeOwned>(
+    async fn invoke<T: TaskLayer, V: Serialize>(
         &self,
         page: &Page<'_, T>,
         function: &str,
         arguments: &[Argument<'_, V>],
-        by_value: bool,
+        wanted: Wanted,
         patience: Duration,
-    ) -> Result<Evaluated<R>, CallError> {
+    ) -> Result<Remote, CallError> {
         let params = json!({
             "objectId": self.walker,
             "functionDeclaration": format!("function (...given) {{ return this.{function}(...given); }}"),
             "arguments": arguments,
-            "returnByValue": by_value,
+            "returnByValue": wanted != Wanted::Handle,
+            "awaitPromise": wanted == Wanted::Promised,
         });
-        page.call(&self.session, "Runtime.callFunctionOn", &params, patience).await
+        let evaluated: Evaluated = page.call(&self.session, "Runtime.callFunctionOn", &params, patience).await?;
+        outcome(function, evaluated)
     }
 
     /// Returns a handle, in the walker's world, of the element that holds a child frame.
@@ -113,13 +149,13 @@ impl Document {
         }
         #[derive(Deserialize)]
         struct Resolved {
-            object: RemoteObject,
+            object: Remote,
         }
         let params = json!({"frameId": child});
         let owner: Owner = page.call(&self.session, "DOM.getFrameOwner", &params, CALL).await?;
         let params = json!({"backendNodeId": owner.backend_node_id, "executionContextId": self.context});
         let resolved: Resolved = page.call(&self.session, "DOM.resolveNode", &params, CALL).await?;
-        resolved.object.object_id.ok_or_else(|| unknown_answer("DOM.resolveNode", "it names no object"))
+        handle("DOM.resolveNode", resolved.object)
     }
 }
 
@@ -150,7 +186,7 @@ impl Document {
         patience: Duration,
     ) -> Result<bool, CallError> {
         let params = json!({"objectId": self.walker, "functionDeclaration": "function () {}"});
-        match page.call::<Evaluated<()>>(&self.session, "Runtime.callFunctionOn", &params, patience).await {
+        match page.call::<Evaluated>(&self.session, "Runtime.callFunctionOn", &params, patience).await {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Ok(false),
             Err(error) => Err(error),
@@ -170,51 +206,11 @@ pub(super) fn is_gone(error: &CallError) -> bool {
     }
 }
 
-/// What is read of the result of `Runtime.evaluate` and `Runtime.callFunctionOn`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "R: Deserialize<'de>"))]
-struct Evaluated<R> {
-    result: RemoteValue<R>,
-    exception_details: Option<Thrown>,
+/// Returns what a function of the walker came to, which throws nothing as long as we know the page.
+fn outcome(function: &str, evaluated: Evaluated) -> Result<Remote, CallError> {
+    evaluated.outcome().map_err(|thrown| unknown_answer(function, &thrown.line()))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "R: Deserialize<'de>"))]
-struct RemoteValue<R> {
-    #[serde(default = "Option::default")]
-    value: Option<R>,
-    object_id: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RemoteObject {
-    object_id: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Thrown {
-    exception: Option<Exception>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Exception {
-    description: Option<LossyText>,
-}
-
-impl<R> Evaluated<R> {
-    fn value(self, function: &str) -> Result<R, CallError> {
-        self.check(function)?.result.value.ok_or_else(|| unknown_answer(function, "it has no value"))
-    }
-
-    fn object(self, function: &str) -> Result<String, CallError> {
-        self.check(function)?.result.object_id.ok_or_else(|| unknown_answer(function, "it names no object"))
-    }
-
-    fn check(self, function: &str) -> Result<Self, CallError> {
-        let Some(thrown) = self.exception_details else { return Ok(self) };
-        let why = thrown.exception.and_then(|thrown| thrown.description);
-        let why = why.as_ref().and_then(|why| why.0.lines().next()).unwrap_or("it threw");
-        Err(unknown_answer(function, why))
-    }
+fn handle(function: &str, of: Remote) -> Result<String, CallError> {
+    of.handle().ok_or_else(|| unknown_answer(function, "it names no object"))
 }

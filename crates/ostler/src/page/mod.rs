@@ -8,11 +8,13 @@
 //!    outline      the lines of all frames in place, within a limit  ──▶ memory (what was shown, which ref is whose)
 //!    refs         `e12` ──▶ an element that can be acted on, and where to click  ──▶ geometry
 //!    marks        where the elements that can be acted on are drawn, for a picture of the page
+//!    wheel, waits what moves and what comes, followed in the documents themselves
 //! ```
 //!
 //! A full accessibility tree takes seconds on a large page (fact C31), a walker that stops at its limit milliseconds
 //! (C33). What it says of an element agrees with Chromium's own tree; a corpus of pages measures how well.
 
+mod about;
 mod changes;
 mod document;
 mod frames;
@@ -22,7 +24,9 @@ mod memory;
 mod outline;
 mod place;
 mod refs;
+mod waits;
 mod walker;
+mod wheel;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +37,7 @@ use ostler_core::{CallError, SessionId, TargetId, TaskId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use self::about::Held;
 pub(crate) use self::changes::changes;
 pub(crate) use self::geometry::Rect;
 pub(crate) use self::marks::{Mark, Marked};
@@ -40,6 +45,8 @@ pub(crate) use self::memory::{Memory, Scope, Shown};
 pub(crate) use self::outline::Outlined;
 pub(crate) use self::place::There;
 pub(crate) use self::refs::{Reached, Ref, Use};
+pub(crate) use self::waits::{Asked, Question};
+pub(crate) use self::wheel::Ride;
 use crate::meta::TaskLayer;
 use crate::tasks::CallRequest;
 

@@ -47,7 +47,7 @@ pub(crate) struct Reached {
     /// The element in words, such as `button "Save"`.
     pub(crate) what: String,
     /// The place in the element's own document.
-    within: Point,
+    pub(super) within: Point,
 }
 
 /// What a walker says of an element that it was to bring into view.

@@ -11,6 +11,8 @@ const PARTS: &[&str] = &[
     include_str!("walker/elements.js"),
     include_str!("walker/outline.js"),
     include_str!("walker/marks.js"),
+    include_str!("walker/wheel.js"),
+    include_str!("walker/waits.js"),
     include_str!("walker/walker.js"),
 ];
 

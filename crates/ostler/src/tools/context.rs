@@ -4,14 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::cdp::text::LossyText;
 use ostler_core::supervisor::OnDialog;
 use ostler_core::view::{TabView, TaskView};
 use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::meta::TaskLayer;
 use crate::page::Page;
@@ -113,17 +110,6 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         self.context.call(method, params, Route { timeout: Some(timeout), ..self.route() }).await
     }
 
-    /// Evaluates an expression in the top document and reads what `R` wants of its value.
-    pub(super) async fn evaluate<R: DeserializeOwned>(
-        &self,
-        expression: &str,
-        timeout: Duration,
-    ) -> Result<R, CallError> {
-        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let evaluated: Evaluated = self.call_within("Runtime.evaluate", &params, timeout).await?;
-        evaluated.read()
-    }
-
     /// Returns the tab's page, as one who reads it or acts on its elements sees it.
     pub(super) fn page(&self) -> Result<Page<'a, T>, CallError> {
         let Context { tasks, task } = *self.context;
@@ -140,47 +126,6 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         let view = self.context.view()?;
         let tab = view.tabs.iter().find(|tab| tab.target_id == self.target).cloned();
         tab.ok_or_else(|| CallError::SessionGone { what: format!("tab {}", self.target) })
-    }
-}
-
-/// What is read of the result of `Runtime.evaluate` and of `Runtime.callFunctionOn`.
-#[derive(Deserialize)]
-pub(super) struct Evaluated {
-    result: RemoteValue,
-    #[serde(rename = "exceptionDetails")]
-    thrown: Option<Thrown>,
-}
-
-impl Evaluated {
-    /// Reads what `R` wants of the value.
-    pub(super) fn read<R: DeserializeOwned>(&self) -> Result<R, CallError> {
-        if let Some(thrown) = &self.thrown {
-            return Err(CallError::Cdp { code: 0, message: format!("the page's script failed: {}", thrown.text()) });
-        }
-        let value = self.result.value.as_deref().map_or("null", RawValue::get);
-        read_result("Runtime.evaluate", value.as_bytes())
-    }
-}
-
-#[derive(Deserialize)]
-struct RemoteValue {
-    value: Option<Box<RawValue>>,
-    #[serde(default)]
-    description: Option<LossyText>,
-}
-
-#[derive(Deserialize)]
-struct Thrown {
-    #[serde(default)]
-    text: LossyText,
-    exception: Option<RemoteValue>,
-}
-
-impl Thrown {
-    /// Returns the first line of what was thrown.
-    fn text(&self) -> &str {
-        let described = self.exception.as_ref().and_then(|thrown| thrown.description.as_ref());
-        described.unwrap_or(&self.text).0.lines().next().unwrap_or_default()
     }
 }
 

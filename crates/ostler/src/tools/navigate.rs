@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::cdp::text::LossyText;
 use ostler_core::view::{DialogKind, DialogView};
 use ostler_core::{CallError, DialogId, SessionId, TargetId};
 use schemars::JsonSchema;
@@ -23,6 +22,9 @@ use crate::tasks::Event;
 const LOAD: Duration = Duration::from_secs(15);
 /// How long a document that is ready may take to come while the one before it asks something.
 const COMMIT: Duration = Duration::from_secs(1);
+
+/// How long a document that has come may take to say what it is.
+const ABOUT: Duration = Duration::from_secs(2);
 
 /// Opens a URL and waits for it to load.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -211,7 +213,7 @@ async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outc
     };
     // What is known of title and address lags behind the page a little; a page that a dialog holds cannot be asked.
     if loading != Loading::Held
-        && let Ok(page) = ask_page(tab).await
+        && let Ok(page) = tab.page()?.about(ABOUT).await
     {
         (data.url, data.title, data.status) = (page.url.0, page.title.0, Some(page.status).filter(|code| *code > 0));
     }
@@ -225,22 +227,9 @@ async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outc
     Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))
 }
 
-#[derive(Debug, Deserialize)]
-struct Page {
-    url: LossyText,
-    title: LossyText,
-    status: u16,
-}
-
 /// Returns HTTP's status of the document that a tab shows, of its error page too; 0 if there was none.
 pub(super) async fn status<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<u16, CallError> {
-    Ok(ask_page(tab).await?.status)
-}
-
-async fn ask_page<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Page, CallError> {
-    const ASK: &str = "({url: location.href, title: document.title, \
-                       status: performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0})";
-    tab.evaluate(ASK, Duration::from_secs(2)).await
+    Ok(tab.page()?.about(ABOUT).await?.status)
 }
 
 /// What to do about HTTP 401 and 407: Chromium shows the question to nobody, and its own error page instead (fact A32).

@@ -73,19 +73,6 @@ pub(super) async fn move_to<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, modif
     })
 }
 
-/// Finds out what is at the place, and refuses one where a click would reach nothing, or an element that `for_use`
-/// cannot be done with.
-pub(super) async fn find<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, for_use: Use) -> Result<Found, CallError> {
-    match place {
-        Place::Ref(reference) => {
-            let reached = reach(tab, reference, for_use).await?;
-            let Reached { x, y, what, .. } = reached;
-            Ok(Found { at: Point { x, y }, what })
-        }
-        Place::At(point) => at(tab, *point).await,
-    }
-}
-
 /// Returns the element of a ref, for what is not done with the mouse, and what a model is told that it is.
 pub(super) async fn element<T: TaskLayer>(tab: &Tab<'_, T>, reference: &str) -> Result<(Element, String), CallError> {
     let reached = reach(tab, reference, Use::Type).await?;

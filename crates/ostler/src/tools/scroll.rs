@@ -2,20 +2,18 @@
 
 use std::time::Duration;
 
-use futures_util::future::join;
 use ostler_core::CallError;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::context::{Context, Tab};
+use super::context::Context;
 use super::input::mouse::{self, Point};
 use super::outcome::Outcome;
-use super::place::{self, Place};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::page::Use;
+use crate::page::{Ref, Ride, Use};
 
-/// How long the page may take until it stands still.
+/// How long the page may take to say how large its window is.
 const STILL: Duration = Duration::from_secs(10);
 
 /// The farthest in one go: a wheel turned by numbers out of all measure turns nothing in its tab any more.
@@ -34,41 +32,35 @@ pub(super) struct Args {
     reference: Option<String>,
 }
 
-/// Where what was scrolled stands now.
-#[derive(Debug, Deserialize, Serialize)]
-struct Data {
-    /// How far it went.
-    moved_x: i64,
-    moved_y: i64,
-    /// What is left to scroll, in pixels.
-    above: i64,
-    below: i64,
-}
-
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let (dx, dy) = (args.dx.unwrap_or(0.0), args.dy);
     check(dx, dy)?;
     let tab = context.tab().await?;
-    let (at, over) = match args.reference {
+    let page = tab.page()?;
+    let reached = match args.reference {
         Some(reference) => {
-            let found = place::find(&tab, &Place::Ref(reference), Use::Look).await?;
-            (found.at, format!(" over {}", found.what))
+            let reference = Ref::parse(&reference)?;
+            Some((reference, page.reach(reference, Use::Look).await?))
         }
-        None => (middle(&tab).await?, String::new()),
+        None => None,
     };
-    let script = format!("({FOLLOW})({}, {})", at.x, at.y);
-    // The page begins to follow before the wheel turns: its commands are carried out in the order of sending.
-    let (followed, turned) = join(tab.evaluate::<Data>(&script, STILL), mouse::wheel(&tab, at, dx, dy)).await;
-    turned?;
-    let data = followed?;
-    let text = match data {
-        Data { moved_x: 0, moved_y: 0, .. } => format!(
-            "Turned the wheel{over}, and nothing that can be seen from here scrolled: it may be at its end ({} px above, {} px below).",
-            data.above, data.below
+    let (at, over) = match &reached {
+        Some((_, reached)) => (Point { x: reached.x, y: reached.y }, format!(" over {}", reached.what)),
+        None => {
+            let window = page.about(STILL).await?;
+            (Point { x: window.width / 2.0, y: window.height / 2.0 }, String::new())
+        }
+    };
+    let over_element = reached.as_ref().map(|(reference, reached)| (*reference, reached));
+    let ride = page.ride((at.x, at.y), over_element, mouse::wheel(&tab, at, dx, dy)).await?;
+    let Ride { moved_x, moved_y, above, below } = ride;
+    let text = match (moved_x, moved_y) {
+        (0, 0) => format!(
+            "Turned the wheel{over}, and nothing that can be seen from here scrolled: it may be at its end ({above} px above, {below} px below)."
         ),
-        _ => format!("Scrolled{over} by {} px; {} px are above and {} px below.", data.moved_y, data.above, data.below),
+        _ => format!("Scrolled{over} by {moved_y} px; {above} px are above and {below} px below."),
     };
-    Ok(Outcome::new(text, &data))
+    Ok(Outcome::new(text, &ride))
 }
 
 /// Refuses a way that is none, or that a browser's wheel does not survive.
@@ -82,13 +74,6 @@ fn check(dx: f64, dy: f64) -> Result<(), CallError> {
     }
     Ok(())
 }
-
-async fn middle<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Point, CallError> {
-    let (x, y) = tab.evaluate("[innerWidth / 2, innerHeight / 2]", STILL).await?;
-    Ok(Point { x, y })
-}
-
-const FOLLOW: &str = include_str!("scroll.js");
 
 #[cfg(test)]
 mod tests {

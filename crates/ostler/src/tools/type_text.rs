@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Context, Tab};
-use super::element::{self, Element};
+use super::element::Element;
 use super::input::aftermath::{Action, Aftermath};
 use super::input::keyboard::{self, platform};
 use super::input::keys::chord;
@@ -17,6 +17,7 @@ use super::outcome::Outcome;
 use super::place;
 use crate::meta::TaskLayer;
 use crate::meta::value::{bad, shown};
+use crate::page::Held;
 
 /// Types into a field: text, or the option of a list, or the value of a date field.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -82,10 +83,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let (element, what) = match named {
         Some((element, what)) => (element, what),
         None => {
-            let focused = element::focused(&tab).await?;
             let nothing =
                 || bad("ref", "is missing, and no field has the focus: name one by its ref from browser_snapshot");
-            (focused.ok_or_else(nothing)?, "the field with the focus".to_owned())
+            let Held { session, object } = tab.page()?.focused().await?.ok_or_else(nothing)?;
+            (Element { session, object }, "the field with the focus".to_owned())
         }
     };
     let field: Field = element.call(context, FIELD, &["inspect"]).await?;

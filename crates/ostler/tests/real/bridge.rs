@@ -329,3 +329,38 @@ fn a_page_that_wants_to_be_printed_goes_on_and_clients_are_told() {
     assert_eq!(told["events"][0]["params"]["url"], world.site.here("/"));
     assert_eq!(world.line.state()["pending_dialogs"], json!([]));
 }
+
+#[test]
+fn the_tools_that_look_look_at_a_page_that_waits_for_its_answer() {
+    let mut world = bridged(&[(
+        "/",
+        "<body style='margin:0'><button style='width:200px;height:100px' \
+         onclick='done.hidden = false; document.title = confirm(\"Sure?\")'>go</button><p id=done hidden>All done",
+    )]);
+    world.go("/");
+    let clicked = world.tool("browser_click", json!({"x": 50, "y": 50}));
+    assert_eq!(clicked["data"]["pending_dialogs"][0]["message"], "Sure?", "{clicked}");
+
+    let outline = world.outline();
+    assert!(outline.starts_with("button \"go\" [e1]") && outline.contains("\"All done\""), "{outline}");
+    for args in [json!({}), json!({"full": true}), json!({"annotate": true})] {
+        let picture = world.tool("browser_screenshot", args);
+        assert_eq!(picture["data"]["pending_dialogs"][0]["id"], "d-1", "{picture}");
+    }
+    for args in [json!({"text": "all done"}), json!({"selector": "#done"}), json!({"url": "/"}), json!({"load": true})]
+    {
+        let came = world.tool("browser_wait", args);
+        assert_eq!(came["data"]["pending_dialogs"][0]["id"], "d-1", "{came}");
+    }
+    // What does not hold now cannot come before the answer.
+    for args in [json!({"text": "never"}), json!({"selector": ".never"}), json!({"url": "/never"})] {
+        let held = world.try_tool("browser_wait", args);
+        assert_eq!(held["error_code"], "dialog_open", "{held}");
+    }
+    let read = world.tool("browser_cdp", json!({"method": "Runtime.evaluate", "params": {"expression": "1 + 1"}}));
+    assert_eq!(read["data"]["result"]["result"]["value"], 2);
+    let typed = world.try_tool("browser_click", json!({"x": 50, "y": 50}));
+    assert_eq!(typed["error_code"], "dialog_open", "{typed}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    assert_eq!(look(&mut world, "document.title"), "true");
+}

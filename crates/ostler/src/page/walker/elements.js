@@ -122,8 +122,8 @@ function shift(place, length, center) {
 /** Returns the element that a click at a point reaches, in whichever shadow tree. */
 function hitAt(point) {
   let hit = document[its.elementFromPoint](point.x, point.y);
-  while (hit?.[its.shadowRoot]) {
-    const inner = hit[its.shadowRoot][its.elementFromPoint](point.x, point.y);
+  while (hit && shadowOf(hit)) {
+    const inner = shadowOf(hit)[its.elementFromPoint](point.x, point.y);
     if (!inner || inner === hit) break;
     hit = inner;
   }

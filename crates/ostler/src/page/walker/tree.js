@@ -61,7 +61,7 @@ function childrenOf(element) {
   const children = [];
   const assigned = element[its.localName] === 'slot' ? element.assignedNodes() : [];
   if (assigned.length) children.push(...assigned);
-  else for (let node = (element[its.shadowRoot] ?? element)[its.firstChild]; node; node = node[its.nextSibling]) children.push(node);
+  else for (let node = (shadowOf(element) ?? element)[its.firstChild]; node; node = node[its.nextSibling]) children.push(node);
   if (!page.ownerOf.size) return children;
   return [...children.filter(node => !page.ownerOf.has(node)), ...page.owned.get(element) ?? []];
 }
@@ -82,6 +82,11 @@ function labelsOf(element) {
     page.labels.set(root, known);
   }
   return known.get(element) ?? [];
+}
+
+/** Returns an element's shadow tree. */
+function shadowOf(element) {
+  return element[its.shadowRoot];
 }
 
 /** Returns the node that a node is drawn in; `null` at the document. */
@@ -138,6 +143,21 @@ function isWithheld(element) {
 /** Returns the element that has the keyboard, in whichever shadow tree. */
 function focusedElement() {
   let active = document[its.activeElement];
-  while (active?.[its.shadowRoot]?.[its.activeElement]) active = active[its.shadowRoot][its.activeElement];
+  while (active && shadowOf(active)?.[its.activeElement]) active = shadowOf(active)[its.activeElement];
   return active;
+}
+
+/**
+ * Returns the element that has the keyboard inside of another: in a frame of this process, whose documents are dressed
+ * up by no walker, or in a shadow tree there.
+ */
+function focusedIn(element) {
+  const native = (node, name) => Reflect.get(Object.getPrototypeOf(node), name, node);
+  try {
+    const inside = native(element, 'contentDocument') ?? native(element, 'shadowRoot');
+    return inside ? native(inside, 'activeElement') : null;
+  } catch {
+    // A frame of another site.
+    return null;
+  }
 }

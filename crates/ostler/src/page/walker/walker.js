@@ -109,6 +109,53 @@ return {
     });
   },
 
+  /** Returns what the document says of itself. */
+  about() {
+    const status = performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0;
+    return { url: location.href, title: document[its.title].toWellFormed(), status, ratio: devicePixelRatio, width: innerWidth, height: innerHeight };
+  },
+
+  /** Resolves when what the page does at once is done. */
+  turn() {
+    return new Promise(done => setTimeout(() => done(true)));
+  },
+
+  /** Resolves to how far the wheel moved what is at a point, once `wheelTurned` was called and it stands still. */
+  ride(point) {
+    return ride(point);
+  },
+
+  wheelTurned() {
+    wheel.turned();
+    return true;
+  },
+
+  /** Returns whether a condition holds now; `null` if what is wanted is no selector. */
+  holds(kind, wanted) {
+    if (kind === 'selector' && !isSelector(wanted)) return { wrong: true, holds: false };
+    return { wrong: false, holds: conditions[kind](wanted) };
+  },
+
+  /** Resolves to whether it came to hold, within `patience` milliseconds and before the wait was given up. */
+  waitFor(kind, wanted, patience, name) {
+    return waitFor(kind, wanted, patience, name);
+  },
+
+  giveUp(name) {
+    waits.get(name)?.();
+    return true;
+  },
+
+  /** Returns the element that has the keyboard, in shadow trees and frames of this process too; `null` if none has. */
+  focused() {
+    let at = focusedElement();
+    for (;;) {
+      const inner = focusedIn(at);
+      if (!inner) return at === null || at === document[its.body] || at === document[its.documentElement] ? null : at;
+      at = inner;
+    }
+  },
+
   /** Returns an element's role and name. */
   describe(element) {
     lookAround();

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join;
 use ostler_core::CallError;
 use ostler_core::cdp::text::LossyText;
 use ostler_core::view::TabState;
@@ -123,8 +124,8 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 
     async fn follow(&self) -> Result<Aftermath, CallError> {
         // Whatever the page does at once comes before the answer to this; what it does not answer is found in the events.
-        let _turn: Result<bool, CallError> =
-            self.tab.evaluate("new Promise(done => setTimeout(() => done(true)))", TURN).await;
+        let page = self.tab.page()?;
+        let _turn: (Result<(), CallError>, ()) = join(page.turn(TURN), file_chooser::after_frames(self.tab)).await;
         let mut told = Told::default();
         let began = Instant::now();
         let mut since = self.since;

@@ -90,22 +90,30 @@ impl FileChooser {
 }
 
 /// Holds choosers back on the tab, until what is returned is dropped, and returns when all its documents know. A frame
-/// with a process of its own is asked for itself; one that goes away meanwhile opens no chooser.
+/// that goes away meanwhile opens no chooser.
 pub(in crate::tools) async fn hold<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<T::ChooserHold, CallError> {
-    // A session's commands end in their order: an answer to this one comes after the hold.
-    const AFTER_IT: &str = "Runtime.getIsolateId";
-    let nothing = json!({});
     let context = tab.context();
     let hold = context.tasks.hold_choosers(context.task, tab.target.clone())?;
-    let view = context.view()?;
+    let (root, ()) = join(tab.call::<Value>(AFTER_IT, &json!({})), after_frames(tab)).await;
+    root.map(|_| hold)
+}
+
+/// A session's commands end in their order, and its events come in the same: an answer to this one comes behind what
+/// was sent, or told, before it.
+const AFTER_IT: &str = "Runtime.getIsolateId";
+
+/// Returns once each frame with a process of its own has told what it had to tell until now: a chooser that a click
+/// opened there is told on its session, which the answer to the click does not wait for.
+pub(in crate::tools) async fn after_frames<T: TaskLayer>(tab: &Tab<'_, T>) {
+    let (context, nothing) = (tab.context(), json!({}));
+    let Ok(view) = context.view() else { return };
     let frames = view.all_frames.as_ref().filter(|_| view.current.as_ref() == Some(&tab.target));
     let sessions = frames.iter().flat_map(|tree| &tree.children).filter_map(|frame| frame.session_id.clone());
-    let inner = sessions.map(|session| {
+    join_all(sessions.map(|session| {
         let route = Route { session: Some(session), timeout: Some(FRAME), ..Route::default() };
         context.call::<Value>(AFTER_IT, &nothing, route)
-    });
-    let (root, _) = join(tab.call::<Value>(AFTER_IT, &nothing), join_all(inner)).await;
-    root.map(|_| hold)
+    }))
+    .await;
 }
 
 /// Checks that files are there before anything is clicked.

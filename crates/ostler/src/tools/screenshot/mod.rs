@@ -163,7 +163,7 @@ impl Part {
             height: f64,
         }
         let metrics: Metrics = tab.call_within("Page.getLayoutMetrics", &json!({}), PATIENCE).await?;
-        let device_pixel_ratio: f64 = tab.evaluate("devicePixelRatio", PATIENCE).await?;
+        let device_pixel_ratio = tab.page()?.about(PATIENCE).await?.ratio;
         let Metrics { css_visual_viewport: viewport, css_content_size: page } = metrics;
         let (x, y, width, height) = match full {
             true => (0.0, 0.0, page.width, page.height),

@@ -4,7 +4,7 @@ mod traffic;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -18,11 +18,12 @@ use serde_json::json;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use self::traffic::Traffic;
-use super::context::{Context, Evaluated, Route, Tab};
+use super::context::{Context, Tab};
 use super::outcome::Outcome;
 use super::waiting::{News, Watch};
 use crate::meta::TaskLayer;
-use crate::meta::value::bad;
+use crate::meta::value::{bad, shown};
+use crate::page::{Asked, Page, Question};
 use crate::tasks::Event;
 use crate::times;
 
@@ -30,8 +31,8 @@ const DEFAULT: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(600);
 /// How long a frame is left alone that could not be asked: it is being replaced.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// How long a document may take to hear that nobody waits for it any more.
-const TAKE_BACK: Duration = Duration::from_secs(1);
+/// How long a document is asked for what holds now, while a dialog is open.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until one condition holds in the current tab.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -73,11 +74,36 @@ impl Condition {
         ];
         let mut named = named.into_iter().flatten();
         match (named.next(), named.next()) {
-            (Some(Self::Text(text) | Self::Selector(text) | Self::Url(text)), None) if text.trim().is_empty() => {
-                Err(bad("text", "must not be empty"))
+            (Some(condition), None) => match condition.empty() {
+                Some(field) => Err(bad(field, "must not be empty: say what to wait for")),
+                None => Ok((condition, patience)),
+            },
+            (Some(one), Some(other)) => {
+                let (one, other) = (one.name(), other.name());
+                Err(bad(one, format!("cannot stand beside `{other}`: wait for one condition, and then for the next")))
             }
-            (Some(condition), None) => Ok((condition, patience)),
-            _ => Err(bad("text", "name one condition: text, selector, url, load or idle")),
+            (None, _) => Err(bad("text", "is missing: name one condition: text, selector, url, load or idle")),
+        }
+    }
+
+    /// Returns the argument that names it.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Selector(_) => "selector",
+            Self::Url(_) => "url",
+            Self::Load => "load",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// Returns the argument at fault where it says nothing.
+    fn empty(&self) -> Option<&'static str> {
+        match self {
+            Self::Text(given) | Self::Selector(given) | Self::Url(given) => {
+                given.trim().is_empty().then(|| self.name())
+            }
+            Self::Load | Self::Idle => None,
         }
     }
 
@@ -98,9 +124,9 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let began = Instant::now();
     let wait = Wait { tab: &tab, deadline: began + patience };
     let came = match &condition {
-        Condition::Text(text) => wait.for_page("text", text, true).await?,
-        Condition::Selector(selector) => wait.for_page("selector", selector, true).await?,
-        Condition::Load => wait.for_page("load", "", false).await?,
+        Condition::Text(text) => wait.for_page("text", text).await?,
+        Condition::Selector(selector) => wait.for_page("selector", selector).await?,
+        Condition::Load => wait.for_page("load", "").await?,
         Condition::Url(url) => wait.for_url(url).await?,
         Condition::Idle => wait.for_quiet().await?,
     };
@@ -126,16 +152,6 @@ struct Wait<'a, T> {
 /// A frame below the top one; none for that.
 type Place = Option<FrameId>;
 
-/// What the documents are asked.
-#[derive(Debug)]
-struct Question<'a> {
-    kind: &'a str,
-    wanted: &'a str,
-    in_frames: bool,
-    /// Its own name, of the event that ends it in a document.
-    name: String,
-}
-
 const NEW_DOCUMENTS: &[&str] = &["Page.frameNavigated", "Page.frameAttached"];
 
 #[derive(Deserialize)]
@@ -150,46 +166,83 @@ struct Navigated {
     id: FrameId,
 }
 
-const FOLLOW: &str = include_str!("follow.js");
+/// How a stretch of waiting for the documents ended.
+enum Ended {
+    Came,
+    TimeIsUp,
+    /// A dialog is open on the tab, so that a document may not tell any more.
+    Held,
+}
 
 impl<T: TaskLayer> Wait<'_, T> {
     /// Lets the documents of the tab tell when the condition holds; of a frame tree that changes, the new ones too.
-    async fn for_page(&self, kind: &str, wanted: &str, in_frames: bool) -> Result<bool, CallError> {
-        let question = Question { kind, wanted, in_frames, name: fresh_name() };
-        let mut unanswered = HashMap::new();
-        let came = self.until_one_tells(&question, &mut unanswered).await;
-        if came.as_ref().is_ok_and(|came| *came) {
-            // The others would look on until their time is over.
-            join_all(unanswered.into_keys().map(|frame| self.take_back(frame, &question))).await;
+    async fn for_page(&self, kind: &'static str, wanted: &str) -> Result<bool, CallError> {
+        let question = Question { kind, wanted, name: fresh_name() };
+        let page = self.tab.page()?;
+        loop {
+            let mut unanswered = HashMap::new();
+            let ended = self.until_one_tells(&page, &question, &mut unanswered).await;
+            // What was asked would look on until its time is over.
+            let asked = unanswered.values().filter_map(|(_, asked)| asked.get());
+            let give_up = join_all(asked.map(|asked| page.give_up(asked, &question)));
+            match ended {
+                Ok(Ended::Came) => {
+                    give_up.await;
+                    return Ok(true);
+                }
+                Ok(Ended::TimeIsUp) => return Ok(false),
+                Ok(Ended::Held) | Err(CallError::DialogOpen { .. }) => {
+                    // Over the bridge a page can still be looked at; and a dialog need not stop every frame.
+                    if self.holds_somewhere(&page, &question).await {
+                        return Ok(true);
+                    }
+                    match ended {
+                        Err(error) => return Err(error),
+                        Ok(_) => self.still_held()?,
+                    }
+                }
+                Err(error) => return Err(error),
+            }
         }
-        came
+    }
+
+    /// Returns whether the condition holds now in a document that answers.
+    async fn holds_somewhere(&self, page: &Page<'_, T>, question: &Question<'_>) -> bool {
+        let Ok(places) = self.places(question) else { return false };
+        let looks = places.iter().map(async |place| {
+            let asked = page.to_ask(place.as_ref(), LOOK).await?;
+            page.holds(&asked, question).await
+        });
+        join_all(looks).await.into_iter().flatten().any(|told| told.holds)
     }
 
     /// `unanswered` has the newest question to each frame. Only a document that is new is asked: that an older question
     /// failed or ended is nothing to us any more.
     async fn until_one_tells(
         &self,
+        page: &Page<'_, T>,
         question: &Question<'_>,
-        unanswered: &mut HashMap<Place, usize>,
-    ) -> Result<bool, CallError> {
+        unanswered: &mut HashMap<Place, (usize, Arc<OnceLock<Asked>>)>,
+    ) -> Result<Ended, CallError> {
         let mut watch = Watch::begin(self.tab, NEW_DOCUMENTS, self.left())?;
         let mut asked = FuturesUnordered::new();
         let (mut to_ask, mut pause) = (self.places(question)?, Duration::ZERO);
         for number in 0.. {
             for place in to_ask.drain(..) {
-                unanswered.insert(place.clone(), number);
-                asked.push(self.ask(place, number, pause, question));
+                let document = Arc::default();
+                unanswered.insert(place.clone(), (number, Arc::clone(&document)));
+                asked.push(self.ask(page, place, number, pause, question, document));
             }
             pause = Duration::ZERO;
             tokio::select! {
                 Some((place, of, told)) = asked.next() => {
-                    let newest = unanswered.get(&place) == Some(&of);
+                    let newest = unanswered.get(&place).is_some_and(|(newest, _)| *newest == of);
                     if newest {
                         unanswered.remove(&place);
                     }
                     match told {
                         // Also of an older question: one that waited may have come after a newer one, and ended that.
-                        Ok(true) => return Ok(true),
+                        Ok(true) => return Ok(Ended::Came),
                         _ if !newest => {}
                         Ok(false) => {}
                         Err(error) => {
@@ -204,44 +257,41 @@ impl<T: TaskLayer> Wait<'_, T> {
                         let new: HashSet<_> = events.iter().filter_map(|event| self.place_of(event)).collect();
                         to_ask.extend(self.places(question)?.into_iter().filter(|there| new.contains(there)));
                     }
-                    News::Dialog => return Err(self.held()?),
-                    News::TimeIsUp => return Ok(false),
+                    News::Dialog => return Ok(Ended::Held),
+                    News::TimeIsUp => return Ok(Ended::TimeIsUp),
                 },
             }
         }
-        Ok(false)
+        Ok(Ended::TimeIsUp)
     }
 
     /// Asks one document to tell, after a pause. It gives up an earlier question of the same wait.
     async fn ask(
         &self,
+        page: &Page<'_, T>,
         place: Place,
         number: usize,
         pause: Duration,
         question: &Question<'_>,
+        document: Arc<OnceLock<Asked>>,
     ) -> (Place, usize, Result<bool, CallError>) {
         sleep(pause).await;
-        let left = self.left();
-        let Question { kind, wanted, name, .. } = question;
-        let arguments = json!([kind, wanted, left.as_millis(), name]);
-        // The page gives up by itself; a page that cannot is given a little longer.
-        let timeout = left + Duration::from_secs(1);
-        let evaluated = self.evaluate(place.clone(), format!("({FOLLOW})(...{arguments})"), timeout).await;
-        (place, number, evaluated.and_then(|evaluated| evaluated.read()))
-    }
-
-    /// Ends the question in one document, where it is still asked.
-    async fn take_back(&self, place: Place, question: &Question<'_>) {
-        let expression = format!("dispatchEvent(new Event({}))", json!(question.name));
-        // One that does not take this in gives up by itself when the time is over.
-        let _ = self.evaluate(place, expression, TAKE_BACK).await;
-    }
-
-    async fn evaluate(&self, frame: Place, expression: String, timeout: Duration) -> Result<Evaluated, CallError> {
-        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let target = frame.is_none().then(|| self.tab.target.clone());
-        let route = Route { target, frame, timeout: Some(timeout), ..Route::default() };
-        self.tab.context().call("Runtime.evaluate", &params, route).await
+        let told = async {
+            let asked = page.to_ask(place.as_ref(), self.left() + Duration::from_secs(1)).await?;
+            // Whoever gives the question up finds the document that has it.
+            let asked = document.get_or_init(|| asked);
+            let now = page.holds(asked, question).await?;
+            if now.wrong {
+                let what = shown(question.wanted);
+                return Err(bad(
+                    "selector",
+                    format!("{what:?} is no CSS selector; to wait for words, give text instead"),
+                ));
+            }
+            Ok(now.holds || page.comes_to_hold(asked, question, self.left()).await?)
+        };
+        let told = told.await;
+        (place, number, told)
     }
 
     /// Returns where the question goes now.
@@ -249,7 +299,8 @@ impl<T: TaskLayer> Wait<'_, T> {
         let view = self.tab.context().view()?;
         let below = view.frame_tree.iter().filter(|tree| tree.top.frame_id.as_str() == self.tab.target.as_str());
         let below = below.flat_map(|tree| tree.children.iter().map(|frame| Some(frame.frame_id.clone())));
-        Ok(std::iter::once(None).chain(below.filter(|_| question.in_frames)).collect())
+        // The load of the page counts, not that of each frame.
+        Ok(std::iter::once(None).chain(below.filter(|_| question.kind != "load")).collect())
     }
 
     /// Returns the frame that has a new document, or is new, if that is what an event tells.
@@ -268,7 +319,7 @@ impl<T: TaskLayer> Wait<'_, T> {
             }
             match watch.next().await? {
                 News::Events(_) => {}
-                News::Dialog => return Err(self.held()?),
+                News::Dialog => self.still_held()?,
                 News::TimeIsUp => return Ok(false),
             }
         }
@@ -292,16 +343,15 @@ impl<T: TaskLayer> Wait<'_, T> {
                     traffic.take(&event.method, &event.params, now.into_std());
                 }
             }
-            let tab = self.tab.view()?;
-            match tab.state {
-                TabState::Dialog | TabState::Blocked => return Err(self.held()?),
-                TabState::Crashed => return Err(CallError::TargetCrashed { what: format!("tab {}", tab.target_id) }),
-                _ => {}
-            }
             let quiet_at = Instant::from_std(traffic.quiet_at());
             if quiet_at <= now {
                 return Ok(true);
             }
+            let tab = self.tab.view()?;
+            if tab.state == TabState::Crashed {
+                return Err(CallError::TargetCrashed { what: format!("tab {}", tab.target_id) });
+            }
+            self.still_held()?;
             let next = crate::meta::EventSource::wait_beyond(&*events, since);
             if timeout_at(quiet_at.min(self.deadline), next).await.is_err() && Instant::now() >= self.deadline {
                 return Ok(false);
@@ -313,12 +363,23 @@ impl<T: TaskLayer> Wait<'_, T> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Returns the error for a tab that a dialog holds.
-    fn held(&self) -> Result<CallError, CallError> {
+    /// Fails with the dialog that holds the tab; one that is over already does not.
+    fn still_held(&self) -> Result<(), CallError> {
         let view = self.tab.context().view()?;
-        Ok(match dialog_of(&view, &self.tab.target, &self.tab.session) {
+        if !matches!(self.tab.view()?.state, TabState::Dialog | TabState::Blocked) {
+            return Ok(());
+        }
+        Err(match dialog_of(&view, &self.tab.target, &self.tab.session) {
             Some(dialog) => CallError::DialogOpen { dialog: dialog.clone(), sent: false },
-            None => CallError::NoDialog { why: Some("the dialog that held the page is over already") },
+            // A popup's, which shares this tab's process.
+            None => match view.pending_dialogs.first() {
+                Some(dialog) => CallError::DialogOpen { dialog: Arc::clone(dialog), sent: false },
+                None => CallError::NotActionable {
+                    what: "the page".to_owned(),
+                    why: "does not answer: an unseen dialog or a busy script blocks it".to_owned(),
+                    next: "open its address again with browser_navigate, or close its tab with browser_tabs".to_owned(),
+                },
+            },
         })
     }
 }

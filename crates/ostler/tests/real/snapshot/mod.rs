@@ -42,7 +42,7 @@ fn lines(snapshot: &Value) -> String {
 }
 
 /// Returns the first ref of a line.
-fn ref_in(line: &str) -> Option<String> {
+pub(crate) fn ref_in(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("[e")?;
     Some(format!("e{}", rest.split_once(']')?.0))
 }

@@ -207,20 +207,15 @@ fn a_file_chooser_in_a_frame_of_another_process_gets_its_files_there() {
     });
     let (_, rest) = text(&page).split_once("\"files\" [").unwrap();
     let of = rest.split(']').next().unwrap().to_owned();
-    // The frame's process has a turn of its own, which the click's result does not wait for.
-    wait_until("a click tells of the chooser", || {
-        let asked = world.tool("browser_click", json!({"ref": of}));
-        asked["data"]["file_chooser"]["multiple"] == true
-    });
+    let asked = world.tool("browser_click", json!({"ref": of}));
+    assert_eq!(asked["data"]["file_chooser"]["multiple"], true, "the click that opens it tells of it: {asked}");
     let paths = ["one", "two"].map(|name| {
         let path = world.sandbox.path(name);
         std::fs::write(&path, name).unwrap();
         path
     });
-    wait_until("the page gets the files", || {
-        let given = world.tool("browser_click", json!({"ref": of, "files": paths}));
-        text(&given).ends_with("The page got the 2 files.")
-    });
+    let given = world.tool("browser_click", json!({"ref": of, "files": paths}));
+    assert!(text(&given).ends_with("The page got the 2 files."), "{given}");
     world.wait_for("document.title === 'one,two'");
 }
 

@@ -2,6 +2,7 @@
 
 mod click;
 mod navigate;
+mod poisoned;
 mod refs;
 mod screenshot;
 mod scripts;

@@ -38,7 +38,7 @@ fn text_and_selectors_are_seen_when_they_appear_in_any_frame_and_shadow_root() {
     assert_eq!([&unseen["error_code"], &unseen["timeout_ms"]], [&json!("timeout"), &json!(300)]);
     wait_while(&mut world, "p.hidden = false", json!({"selector": "#p"}));
     let wrong = world.try_tool("browser_wait", json!({"selector": "p["}));
-    assert!(wrong["error"].as_str().unwrap().contains("not a valid selector"), "{wrong}");
+    assert!(wrong["error"].as_str().unwrap().contains("`selector`: \"p[\" is no CSS selector"), "{wrong}");
 }
 
 #[test]
@@ -57,6 +57,10 @@ fn a_wait_goes_on_through_navigations() {
     world.tool("browser_wait", json!({"load": true}));
     let none = world.try_tool("browser_wait", json!({}));
     assert!(none["error"].as_str().unwrap().contains("name one condition"), "{none}");
+    let empty = world.try_tool("browser_wait", json!({"url": ""}));
+    assert_eq!(empty["error"], "`url`: must not be empty: say what to wait for");
+    let two = world.try_tool("browser_wait", json!({"load": true, "text": "x"}));
+    assert!(two["error"].as_str().unwrap().contains("`text`: cannot stand beside `load`"), "{two}");
 }
 
 #[test]
@@ -66,6 +70,34 @@ fn a_dialog_ends_a_wait_at_once() {
     world.line.js("setTimeout(() => alert('in the way'), 300); 1");
     let ended = world.try_tool("browser_wait", json!({"text": "never"}));
     assert_eq!([&ended["error_code"], &ended["dialog"]["message"]], ["dialog_open", "in the way"], "{ended}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+}
+
+#[test]
+fn under_a_native_dialog_what_has_to_see_the_page_returns_at_once_with_it() {
+    let mut world = World::with(&[("/", &format!("{ICON}<p>x"))]);
+    world.go("/");
+    world.line.js("setTimeout(() => confirm('Sure?')); 1");
+    world.wait_for_dialogs(1);
+    let began = Instant::now();
+    for (name, args) in [
+        ("browser_screenshot", json!({})),
+        ("browser_screenshot", json!({"annotate": true})),
+        ("browser_wait", json!({"text": "x"})),
+        ("browser_wait", json!({"idle": true})),
+        ("browser_wait", json!({"url": "/elsewhere"})),
+        ("browser_scroll", json!({"dy": 100})),
+        ("browser_press", json!({"key": "Enter"})),
+        ("browser_type", json!({"text": "x"})),
+        ("browser_click", json!({"x": 1, "y": 1})),
+    ] {
+        let held = world.try_tool(name, args);
+        assert_eq!([&held["error_code"], &held["dialog"]["message"]], ["dialog_open", "Sure?"], "{name}: {held}");
+    }
+    // Each of them has a patience of some seconds for pages that are only slow.
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    let url = world.tool("browser_wait", json!({"url": "127.0.0.1"}));
+    assert_eq!(url["data"]["pending_dialogs"][0]["id"], "d-1", "an address is known without the page: {url}");
     world.tool("browser_dialog", json!({"action": "accept"}));
 }
 
