@@ -44,6 +44,7 @@ def request(**fields):
     task = os.environ.get("OSTLER_TASK")
     if task:
         fields.setdefault("task", task)
+    fields.setdefault("words", "helpers")  # Errors name steps that a script can take.
     line = to_json(fields).encode() + b"\n"
     patience = fields.get("timeout_ms", _DEFAULT_TIMEOUT * 1000) / 1000 + _GRACE
     answer = _exchange(line, fields.get("method") or fields.get("meta"), patience)

@@ -1,8 +1,8 @@
 //! Why a call did not give a result.
 //!
 //! Each variant keeps what happened and what to do next apart; a door joins them into the one
-//! sentence of the contract's `error`, beside `error_code` and its data. Code decides on the
-//! variant, never on the words.
+//! sentence of the contract's `error`, beside `error_code` and its data, and names steps that the
+//! one who reads it can take. Code decides on the variant, never on the words.
 
 use std::fmt;
 use std::sync::Arc;
@@ -123,6 +123,20 @@ pub enum CallError {
     },
 }
 
+/// Whose words name the next step: an error is of use only to one who has what it names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Words {
+    /// The line protocol's: CDP methods, `meta` requests and their fields.
+    #[default]
+    Protocol,
+    /// The tools' that a model has.
+    Tools,
+    /// The command's verbs and flags.
+    CommandLine,
+    /// The Python helpers'.
+    Helpers,
+}
+
 /// What is worth saying beside a time-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutHint {
@@ -198,34 +212,90 @@ impl CallError {
     }
 
     /// Returns what the caller can do next, if there is anything beyond reading what happened.
-    pub fn next_step(&self) -> Option<String> {
-        match self {
-            Self::Cdp { .. } | Self::BadRequest { .. } => None,
-            Self::DialogOpen { dialog, .. } => Some(dialog.way_out()),
-            Self::Timeout { hint: TimeoutHint::PageBusy, .. } => Some(
-                r#"stop the script with {"meta":"interrupt"} (`ostler interrupt`), or reload the page"#.to_owned(),
-            ),
-            Self::Timeout { hint: TimeoutHint::StillBusy, .. } => {
-                Some("reload the page with Page.reload, or close the tab with Target.closeTarget".to_owned())
+    pub fn next_step(&self, words: Words) -> Option<String> {
+        // One line for each who may read it, in the order of the words.
+        let [protocol, tools, command_line, helpers] = match self {
+            Self::Cdp { .. } | Self::BadRequest { .. } => return None,
+            Self::DialogOpen { dialog, .. } => return Some(dialog.way_out(words)),
+            Self::UnknownFrame { known, .. } => return Some(known_ones("frames", known)),
+            Self::UnknownTask { known, .. } => return Some(known_ones("tasks", known)),
+            Self::UnknownDialog { known, .. } => return Some(known_ones("open dialogs", known)),
+            Self::NoDialog { .. } => return Some("go on without answering".to_owned()),
+            Self::NotActionable { next, .. } => return Some(next.clone()),
+            Self::BrowserGone { retry_after_ms, .. } => {
+                return retry_after_ms.map(|ms| format!("try again in {ms} ms"));
             }
-            Self::Timeout { .. } => Some("raise `timeout_ms`, or look at the page before trying again".to_owned()),
-            Self::SessionGone { .. } => {
-                Some("leave `session_id` out to use the task's current tab, or list the tabs with Target.getTargets".to_owned())
+            Self::AmbiguousDialog { known } => {
+                let argument = match words {
+                    Words::Protocol | Words::Tools => "dialog_id",
+                    Words::CommandLine => "--id",
+                    Words::Helpers => "id=...",
+                };
+                return Some(format!("name one with {argument}: {}", known.join(", ")));
             }
-            Self::TargetCrashed { .. } => Some("send Page.reload to start it again".to_owned()),
-            Self::FrameInProcess { .. } => Some(
-                "use Runtime.evaluate with this frame_id, or reach it from the top-level page through the iframe element's contentWindow / contentDocument"
-                    .to_owned(),
-            ),
-            Self::UnknownOutcome { .. } => Some("look at the page before doing it again".to_owned()),
-            Self::UnknownFrame { known, .. } => Some(known_ones("frames", known)),
-            Self::UnknownTask { known, .. } => Some(known_ones("tasks", known)),
-            Self::UnknownDialog { known, .. } => Some(known_ones("open dialogs", known)),
-            Self::NoDialog { .. } => Some("go on without answering".to_owned()),
-            Self::AmbiguousDialog { known } => Some(format!("name one with dialog_id: {}", known.join(", "))),
-            Self::StaleRef { .. } => Some("take a new browser_snapshot and use a ref from it".to_owned()),
-            Self::NotActionable { next, .. } => Some(next.clone()),
-            Self::BrowserGone { retry_after_ms, .. } => retry_after_ms.map(|ms| format!("try again in {ms} ms")),
+            Self::Timeout { hint: TimeoutHint::PageBusy, .. } => [
+                r#"stop the script with {"meta": "interrupt"}, or reload the page with Page.reload"#,
+                "stop the script with browser_cdp and Runtime.terminateExecution, or close the tab with browser_tabs",
+                "stop the script with `ostler interrupt`, or reload the page with `ostler cdp Page.reload`",
+                "stop the script with `ostler interrupt` in a shell, or reload the page with cdp(\"Page.reload\")",
+            ],
+            Self::Timeout { hint: TimeoutHint::StillBusy, .. } => [
+                "reload the page with Page.reload, or close the tab with Target.closeTarget",
+                "open its address again with browser_navigate, or close the tab with browser_tabs",
+                "reload the page with `ostler cdp Page.reload`, or close the tab with `ostler tool tabs '{\"action\": \"close\"}'`",
+                "reload the page with cdp(\"Page.reload\"), or close the tab with close_tab()",
+            ],
+            Self::Timeout { .. } => [
+                "raise `timeout_ms`, or look at the page before trying again",
+                "look at the page with browser_snapshot before trying again, or give it longer with timeout_s",
+                "raise `--timeout`, or look at the page with `ostler snapshot` before trying again",
+                "give it longer with timeout=SECONDS, or look at the page with snapshot() before trying again",
+            ],
+            Self::SessionGone { .. } => [
+                "leave `session_id` out to use the task's current tab, or list the tabs with Target.getTargets",
+                "list the tabs with browser_tabs and switch to one that is there",
+                "leave `--session` out to use the task's current tab, or list the tabs with `ostler status`",
+                "leave session_id out to use the current tab, or list the tabs with list_tabs()",
+            ],
+            Self::TargetCrashed { .. } => [
+                "send Page.reload to start it again",
+                "open an address in it with browser_navigate to start it again",
+                "start it again with `ostler cdp Page.reload`",
+                "start it again with cdp(\"Page.reload\") or goto_url(...)",
+            ],
+            Self::FrameInProcess { .. } => [
+                "use Runtime.evaluate with this frame_id, or reach it from the top-level page through the iframe element's contentWindow / contentDocument",
+                "use Runtime.evaluate with this frame_id, or reach it from the top-level page through the iframe element's contentWindow / contentDocument",
+                "use `ostler js --frame`, or reach it from the top-level page through the iframe element's contentWindow / contentDocument",
+                "use js(..., frame_id=...), or reach it from the top-level page through the iframe element's contentWindow / contentDocument",
+            ],
+            Self::UnknownOutcome { .. } => [
+                "look at the page before doing it again",
+                "look at the page with browser_snapshot before doing it again",
+                "look at the page with `ostler snapshot` before doing it again",
+                "look at the page with page_info() or snapshot() before doing it again",
+            ],
+            Self::StaleRef { .. } => [
+                "take a new browser_snapshot and use a ref from it",
+                "take a new browser_snapshot and use a ref from it",
+                "take a new `ostler snapshot` and use a ref from it",
+                "take a new snapshot() and use a ref from it",
+            ],
+        };
+        let step = match words {
+            Words::Protocol => protocol,
+            Words::Tools => tools,
+            Words::CommandLine => command_line,
+            Words::Helpers => helpers,
+        };
+        Some(step.to_owned())
+    }
+
+    /// Returns the one sentence of the contract's `error`.
+    pub fn sentence(&self, words: Words) -> String {
+        match self.next_step(words) {
+            Some(step) => format!("{}; {step}", self.happened()),
+            None => self.happened(),
         }
     }
 
@@ -252,12 +322,42 @@ fn known_ones(what: &str, known: &[String]) -> String {
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.happened())?;
-        match self.next_step() {
-            Some(step) => write!(f, "; {step}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.sentence(Words::default()))
     }
 }
 
 impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_who_reads_an_error_is_told_of_steps_that_it_has() {
+        let timeout = |hint| CallError::Timeout { method: "Runtime.evaluate".to_owned(), timeout_ms: 5, hint };
+        let errors = [
+            timeout(TimeoutHint::PageBusy),
+            timeout(TimeoutHint::StillBusy),
+            timeout(TimeoutHint::None),
+            CallError::SessionGone { what: "tab T".to_owned() },
+            CallError::TargetCrashed { what: "tab T".to_owned() },
+            CallError::UnknownOutcome { method: "Input.insertText".to_owned(), why: "the page went away" },
+            CallError::StaleRef { reference: "e1".to_owned(), why: "is gone".to_owned() },
+        ];
+        // What only the others have.
+        let foreign = |words| match words {
+            Words::Protocol => ["`ostler", "timeout_s", "snapshot()"],
+            Words::Tools => ["timeout_ms", "`ostler", "\"meta\""],
+            Words::CommandLine => ["timeout_ms", "browser_", "\"meta\""],
+            Words::Helpers => ["timeout_ms", "browser_", "\"meta\""],
+        };
+        for words in [Words::Protocol, Words::Tools, Words::CommandLine, Words::Helpers] {
+            for error in &errors {
+                let step = error.next_step(words).expect("each of them has one");
+                for other in foreign(words) {
+                    assert!(!step.contains(other), "{words:?}: {step}");
+                }
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ pub mod supervisor;
 mod time;
 pub mod view;
 
-pub use error::{CallError, TimeoutHint};
+pub use error::{CallError, TimeoutHint, Words};
 pub use ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
 pub use supervisor::{Effect, Input, Supervisor};
 pub use time::Timestamp;

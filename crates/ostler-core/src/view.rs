@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::error::Words;
 use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId};
 
 /// The most entries of `frame_tree`, the top frame included.
@@ -208,12 +209,22 @@ impl DialogView {
     }
 
     /// Returns what ends it.
-    pub fn way_out(&self) -> String {
-        if self.answerable {
-            format!("answer it with browser_dialog / `ostler dialog accept|dismiss` (dialog_id {})", self.id)
-        } else {
-            "it cannot be answered over CDP: navigate, reload or close the tab, or let the person who sees it click"
-                .to_owned()
+    pub fn way_out(&self, words: Words) -> String {
+        let id = self.id;
+        match (words, self.answerable) {
+            (Words::Protocol, true) => {
+                format!(r#"answer it with {{"meta": "dialog", "action": "accept"}} or "dismiss" (dialog_id {id})"#)
+            }
+            (Words::Tools, true) => format!("answer it with browser_dialog (dialog_id {id})"),
+            (Words::CommandLine, true) => format!("answer it with `ostler dialog accept|dismiss` (--id {id})"),
+            (Words::Helpers, true) => format!(r#"answer it with dialog("accept") or dialog("dismiss") (id="{id}")"#),
+            (Words::Tools, false) => "it cannot be answered over CDP: open another address with browser_navigate, or \
+                                      close the tab with browser_tabs, or let the person who sees it click"
+                .to_owned(),
+            (_, false) => {
+                "it cannot be answered over CDP: navigate, reload or close the tab, or let the person who sees it click"
+                    .to_owned()
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ fn what_cannot_be_done_is_the_tools_own_error() {
     let mut host = Host::start(&mut sandbox.ostler(&["mcp"]));
     for (tool, args, code, words) in [
         ("browser_nothing", json!({}), "bad_request", "the tools are: browser_navigate"),
-        ("browser_navigate", json!({"uri": "x"}), "bad_request", "unknown field `uri`"),
+        ("browser_navigate", json!({"uri": "x"}), "bad_request", "has no argument `uri`; it takes new_tab, url"),
         ("browser_cdp", json!({"method": "Page.reload"}), "browser_gone", "127.0.0.1:1"),
     ] {
         let result = host.call(tool, args);

@@ -42,6 +42,18 @@ fn cdp_passes_parameters_and_result_untouched() {
 }
 
 #[test]
+fn every_verb_wants_its_errors_in_the_commands_words() {
+    let sandbox = Sandbox::new();
+    let daemon = FakeDaemon::start(&sandbox, |_| r#"{"error":"no","error_code":"timeout"}"#.to_owned());
+    let verbs: [&[&str]; 6] =
+        [&["cdp", "A.b"], &["js", "1"], &["dialog", "accept"], &["snapshot"], &["interrupt"], &["tool", "tabs"]];
+    for verb in verbs {
+        sandbox.run(verb).assert_failed(1, &["no"]);
+    }
+    assert_eq!(daemon.asked_in_the_commands_words(), verbs.len());
+}
+
+#[test]
 fn cdp_reads_parameters_from_a_file_or_standard_input() {
     let sandbox = Sandbox::new();
     let daemon = FakeDaemon::start(&sandbox, |_| r#"{"result":{}}"#.to_owned());
@@ -78,7 +90,8 @@ fn js_tells_an_exception_on_standard_error() {
     assert_eq!(ran.stderr, "ostler: Uncaught Error: no\n    at <anonymous>:1:7\n");
     let (ran, _) = exchange(&["js", "f()", "--json"], thrown);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""));
-    assert!(ran.stdout.starts_with(r#"{"result":{"type":"object"},"exceptionDetails":"#), "{ran:?}");
+    let start = r#"{"error":"Uncaught Error: no\n    at <anonymous>:1:7","error_code":"exception","result":{"type":"object"},"exceptionDetails":"#;
+    assert!(ran.stdout.starts_with(start), "{ran:?}");
 }
 
 #[test]

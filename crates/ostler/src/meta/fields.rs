@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use ostler_core::{CallError, TaskId};
+use ostler_core::{CallError, TaskId, Words};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -64,6 +64,11 @@ impl<'a> Fields<'a> {
     /// Returns an id of one of the core's types, if the field is there.
     pub(super) fn id<I: for<'t> From<&'t str>>(&self, field: &'static str) -> Result<Option<I>, CallError> {
         Ok(self.text(field)?.map(|text| I::from(&*text)))
+    }
+
+    /// Returns whose words the answer is to be in, if the request says so.
+    pub(super) fn words(&self) -> Result<Option<Words>, CallError> {
+        self.raw("words").map(|raw| value::words("words", raw)).transpose()
     }
 
     /// Returns the task that the request is about.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use memchr::memchr;
-use ostler_core::{CallError, TaskId};
+use ostler_core::{CallError, TaskId, Words};
 use serde_json::value::RawValue;
 
 /// How much of a client's own text an error shows.
@@ -56,6 +56,17 @@ pub(crate) fn whole_number(
         .ok()
         .filter(|number| allowed.contains(number))
         .ok_or_else(|| bad(field, format!("must be a whole number from {} to {}", allowed.start(), allowed.end())))
+}
+
+/// Returns whose words an answer is to be in.
+pub(crate) fn words(field: &'static str, raw: &RawValue) -> Result<Words, CallError> {
+    match raw.get() {
+        r#""protocol""# => Ok(Words::Protocol),
+        r#""tools""# => Ok(Words::Tools),
+        r#""cli""# => Ok(Words::CommandLine),
+        r#""helpers""# => Ok(Words::Helpers),
+        _ => Err(bad(field, r#"must be "protocol", "tools", "cli" or "helpers""#)),
+    }
 }
 
 /// Returns the name of a task.

@@ -159,11 +159,12 @@ impl Memory {
         self.kept().shown.iter().find(|shown| shown.number == number).cloned()
     }
 
-    /// Returns the newest outline of a tab, of the whole page if there is one.
-    pub(crate) fn last_shown(&self, target: &TargetId) -> Option<Arc<Shown>> {
+    /// Returns the newest outline of a tab, of that part if there is one, else of the whole page.
+    pub(crate) fn last_shown(&self, target: &TargetId, scope: &Scope) -> Option<Arc<Shown>> {
         let kept = self.kept();
         let of_tab = || kept.shown.iter().rev().filter(|shown| shown.target == *target);
-        of_tab().find(|shown| shown.scope == Scope::Page).or_else(|| of_tab().next()).cloned()
+        let of = |scope: &Scope| of_tab().find(|shown| shown.scope == *scope);
+        of(scope).or_else(|| of(&Scope::Page)).or_else(|| of_tab().next()).cloned()
     }
 
     /// Returns as much of an outline as is kept.

@@ -79,7 +79,7 @@ fn helpers_reach_the_daemon_over_the_socket_they_are_handed() {
     let child = command.spawn().expect("python3 starts");
     let mut request = String::new();
     BufReader::new(&daemon).read_line(&mut request).expect("a request");
-    assert_eq!(request, "{\"method\":\"Browser.getVersion\",\"params\":{}}\n");
+    assert_eq!(request, "{\"method\":\"Browser.getVersion\",\"params\":{},\"words\":\"helpers\"}\n");
     (&daemon).write_all(b"{\"result\":{\"product\":\"Chrome/1\"}}\n").expect("an answer");
     let output = child.wait_with_output().expect("python3 ends");
     assert_eq!((out(&output).as_str(), err(&output).as_str()), ("Chrome/1\n", ""));

@@ -1,31 +1,89 @@
-//! Reads a tool's arguments, and says of wrong ones which argument it is and what it should be.
+//! Reads a tool's arguments, and says of wrong ones which it is, what was given and what it takes.
+
+use std::collections::BTreeMap;
 
 use ostler_core::CallError;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::meta::value::bad;
+use super::schema;
+use crate::meta::value::{bad, shown};
 
 /// Reads the arguments of the tool `name`; none at all are the same as an empty object.
-pub(super) fn read<A: DeserializeOwned>(name: &str, args: Option<&RawValue>) -> Result<A, CallError> {
+pub(super) fn read<A: DeserializeOwned + JsonSchema>(name: &str, args: Option<&RawValue>) -> Result<A, CallError> {
     let json = args.map_or("{}", RawValue::get);
     if !json.starts_with('{') {
         return Err(bad("args", format!("must be an object with the arguments of {name}")));
     }
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let why = without_position(&error.into_inner().to_string()).to_owned();
-        match path.as_str() {
-            "." => bad("args", format!("{name}: {why}")),
-            path => bad("args", format!("{name}: `{path}`: {why}")),
-        }
-    })
+    // What is wrong is looked for only once something is: reading the arguments is all there is to do otherwise.
+    serde_json::from_str(json).map_err(|_| bad("args", fault(name, json, &schema::of::<A>().schema)))
 }
 
-/// Cuts off the line and column: the arguments were written by a program, on one line.
-fn without_position(error: &str) -> &str {
-    error.rfind(" at line ").map_or(error, |end| &error[..end])
+/// Says what is wrong with arguments that cannot be read.
+fn fault(name: &str, json: &str, schema: &Value) -> String {
+    let Ok(given) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) else {
+        return format!("the arguments of {name} have a name that is no text");
+    };
+    let takes: Vec<_> = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    if let Some(unknown) = given.keys().find(|key| !takes.contains(&key.as_str())) {
+        return format!("{name} has no argument `{}`; it takes {}", shown(unknown), takes.join(", "));
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for argument in required {
+        if given.get(argument).is_none_or(|value| value.get() == "null") {
+            return format!("{name} needs `{argument}`: {}", wanted(&schema["properties"][argument]));
+        }
+    }
+    for (argument, value) in &given {
+        let takes = &schema["properties"][argument];
+        if value.get() != "null" && !fits(value.get(), takes) {
+            return format!("`{argument}` of {name} must be {}, not {}", wanted(takes), shown(value.get()));
+        }
+    }
+    format!("an argument of {name} is given twice, or holds half of a surrogate pair, which is no text")
+}
+
+/// Returns whether a value has the form that a schema asks for.
+fn fits(json: &str, schema: &Value) -> bool {
+    if let Some(choices) = schema["enum"].as_array() {
+        return serde_json::from_str::<Value>(json).is_ok_and(|value| choices.contains(&value));
+    }
+    match schema["type"].as_str() {
+        Some("string") => json.starts_with('"'),
+        Some("boolean") => matches!(json, "true" | "false"),
+        // Every whole number that a tool takes counts something; the largest that one holds is its own affair.
+        Some("integer") => json.parse::<u32>().is_ok(),
+        Some("number") => json.parse::<f64>().is_ok(),
+        Some("object") => json.starts_with('{'),
+        Some("array") => serde_json::from_str::<Vec<&RawValue>>(json)
+            .is_ok_and(|items| items.iter().all(|item| fits(item.get(), &schema["items"]))),
+        _ => true,
+    }
+}
+
+/// Says what a schema asks for.
+fn wanted(schema: &Value) -> String {
+    if let Some(choices) = schema["enum"].as_array() {
+        let choices: Vec<_> = choices.iter().map(Value::to_string).collect();
+        return match &choices[..] {
+            [choice] => choice.clone(),
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+            [] => "nothing".to_owned(),
+        };
+    }
+    match schema["type"].as_str() {
+        Some("string") => "a string".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some("integer") => "a whole number, 0 or more".to_owned(),
+        Some("number") => "a number".to_owned(),
+        Some("array") => match schema["items"].get("enum") {
+            Some(_) => format!("a list, each entry {}", wanted(&schema["items"])),
+            None => "a list of strings".to_owned(),
+        },
+        _ => "an object".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -33,14 +91,27 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
+    use crate::tools::TABLE;
 
-    #[derive(Debug, Deserialize)]
+    #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only whether it can be read counts")]
     struct Args {
         url: String,
         times: Option<u32>,
+        side: Option<Side>,
+        sides: Option<Vec<Side>>,
+        still: Option<bool>,
+        #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
         params: Option<Box<RawValue>>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Side {
+        Left,
+        Right,
+        Middle,
     }
 
     fn read(json: &str) -> Result<Args, String> {
@@ -51,16 +122,48 @@ mod tests {
     #[test]
     fn wrong_arguments_are_named_with_what_they_should_be() {
         for (json, sentence) in [
-            ("{}", "`args`: browser_x: missing field `url`"),
+            ("{}", "`args`: browser_x needs `url`: a string"),
+            (r#"{"url":null}"#, "`args`: browser_x needs `url`: a string"),
             (
                 r#"{"url":"a","selector":"b"}"#,
-                "`args`: browser_x: `selector`: unknown field `selector`, expected one of `url`, `times`, `params`",
+                "`args`: browser_x has no argument `selector`; it takes params, side, sides, still, times, url",
             ),
-            (r#"{"url":1}"#, "`args`: browser_x: `url`: invalid type: integer `1`, expected a string"),
-            (r#"{"url":"a","times":-1}"#, "`args`: browser_x: `times`: invalid value: integer `-1`, expected u32"),
+            (r#"{"url":1}"#, "`args`: `url` of browser_x must be a string, not 1"),
+            (r#"{"url":"a","times":-1}"#, "`args`: `times` of browser_x must be a whole number, 0 or more, not -1"),
+            (r#"{"url":"a","times":"2"}"#, "`args`: `times` of browser_x must be a whole number, 0 or more, not \"2\""),
+            (r#"{"url":"a","still":"yes"}"#, "`args`: `still` of browser_x must be true or false, not \"yes\""),
+            (
+                r#"{"url":"a","side":"top"}"#,
+                "`args`: `side` of browser_x must be \"left\", \"right\" or \"middle\", not \"top\"",
+            ),
+            (
+                r#"{"url":"a","sides":["top"]}"#,
+                "`args`: `sides` of browser_x must be a list, each entry \"left\", \"right\" or \"middle\", not [\"top\"]",
+            ),
+            (
+                r#"{"url":"\ud800"}"#,
+                "`args`: an argument of browser_x is given twice, or holds half of a surrogate pair, which is no text",
+            ),
             ("[]", "`args`: must be an object with the arguments of browser_x"),
         ] {
             assert_eq!(read(json).expect_err("wrong"), sentence);
+        }
+    }
+
+    #[test]
+    fn no_sentence_of_a_wrong_argument_is_the_parsers() {
+        for tool in TABLE {
+            let schema = tool.schema();
+            for (argument, takes) in schema["properties"].as_object().expect("every tool has arguments") {
+                for wrong in ["{}", "[1]", "1.5", "-3", "true", r#""x""#] {
+                    if fits(wrong, takes) {
+                        continue;
+                    }
+                    let sentence = fault(tool.name, &format!(r#"{{"{argument}":{wrong}}}"#), &schema);
+                    let told = sentence.contains(&format!("`{argument}`")) || sentence.contains(" needs `");
+                    assert!(told && !sentence.contains("given twice"), "{}: {sentence}", tool.name);
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use ostler_core::supervisor::OnDialog;
 use ostler_core::view::{TabView, TaskView};
-use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId};
+use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId, Words};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ use crate::times::CALL_DEFAULT;
 pub(super) struct Context<'a, T> {
     pub(super) tasks: &'a T,
     pub(super) task: &'a TaskId,
+    /// The words of whoever reads what comes of it.
+    pub(super) words: Words,
 }
 
 /// One tab of the task. A tool that holds it stays in it, whichever tab others make the current one meanwhile.
@@ -43,8 +45,8 @@ pub(super) struct Route {
 
 impl<'a, T: TaskLayer> Context<'a, T> {
     /// Begins a tool's work in a task.
-    pub(super) fn new(tasks: &'a T, task: &'a TaskId) -> Self {
-        Self { tasks, task }
+    pub(super) fn new(tasks: &'a T, task: &'a TaskId, words: Words) -> Self {
+        Self { tasks, task, words }
     }
 
     /// Returns what is known of the task; never waits.
@@ -112,7 +114,7 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
 
     /// Returns the tab's page, as one who reads it or acts on its elements sees it.
     pub(super) fn page(&self) -> Result<Page<'a, T>, CallError> {
-        let Context { tasks, task } = *self.context;
+        let Context { tasks, task, .. } = *self.context;
         Page::of(tasks, task, self.target.clone(), self.session.clone())
     }
 

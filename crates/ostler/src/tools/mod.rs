@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use ostler_core::view::{DialogView, TaskView};
-use ostler_core::{CallError, TaskId};
+use ostler_core::{CallError, TaskId, Words};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -114,22 +114,23 @@ tools! {
     browser_run: run_script, Scripts;
 }
 
-/// What a tool could not do, with the dialogs that are open: they may be why.
+/// What could not be done, by a tool with the dialogs that are open: they may be why.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// Why.
     pub(crate) error: CallError,
     /// What is open in the task.
     pub(crate) open: Arc<[Arc<DialogView>]>,
-}
-
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Self {
-        Self { error, open: Arc::default() }
-    }
+    /// Whose steps its sentence names.
+    pub(crate) words: Words,
 }
 
 impl Failure {
+    /// Returns what is no tool's failure, and says nothing of dialogs.
+    pub(crate) fn of(error: CallError, words: Words) -> Self {
+        Self { error, open: Arc::default(), words }
+    }
+
     /// Returns the one sentence of the contract's `error`, the open dialogs included.
     pub(crate) fn sentence(&self) -> String {
         let told = match &self.error {
@@ -137,26 +138,27 @@ impl Failure {
             _ => None,
         };
         let others = self.open.iter().filter(|dialog| Some(dialog.id) != told);
-        others.fold(self.error.to_string(), |told, dialog| {
-            format!("{}. {}", told.trim_end_matches('.'), outcome::dialog_line(dialog))
+        others.fold(self.error.sentence(self.words), |told, dialog| {
+            format!("{}. {}", told.trim_end_matches('.'), outcome::dialog_line(dialog, self.words))
         })
     }
 }
 
 /// Runs a tool to its end and returns its result as JSON: `{"text", "data"}`, `image` where it made one, and `failed`
-/// where what it ran failed.
+/// where what it ran failed. Ways out are named in `words`.
 /// Dropping the future gives up what it waits for.
 pub(crate) async fn run<T: TaskLayer>(
     tasks: &T,
     task: &TaskId,
     name: &str,
     args: Option<&RawValue>,
+    words: Words,
 ) -> Result<Bytes, Failure> {
-    let outcome = dispatch(name, &Context::new(tasks, task), args).await;
+    let outcome = dispatch(name, &Context::new(tasks, task, words), args).await;
     let open = tasks.view(task).as_deref().map_or_else(|_| Arc::default(), open_dialogs);
     match outcome {
-        Ok(outcome) => Ok(outcome.to_json(&open).into()),
-        Err(error) => Err(Failure { error, open }),
+        Ok(outcome) => Ok(outcome.to_json(&open, words).into()),
+        Err(error) => Err(Failure { error, open, words }),
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ostler_core::Words;
 use ostler_core::view::{DialogView, TaskView};
 use serde::Serialize;
 
@@ -61,9 +62,9 @@ impl Outcome {
 
     /// Returns the contract's `{"text", "data"}`. Dialogs that are open stand in both, whatever the tool: an agent
     /// that never heard of dialogs still learns what blocks it.
-    pub(super) fn to_json(&self, open: &[Arc<DialogView>]) -> Vec<u8> {
+    pub(super) fn to_json(&self, open: &[Arc<DialogView>], words: Words) -> Vec<u8> {
         let mut json = br#"{"text":"#.to_vec();
-        append(&mut json, &self.text_with(open));
+        append(&mut json, &self.text_with(open, words));
         json.extend_from_slice(br#","data":"#);
         let inner = self.data.strip_suffix(b"}").unwrap_or_default();
         json.extend_from_slice(inner);
@@ -101,8 +102,8 @@ impl Outcome {
 
 impl Outcome {
     /// Returns the text with a line for each open dialog.
-    fn text_with(&self, open: &[Arc<DialogView>]) -> Cow<'_, str> {
-        let lines: String = open.iter().map(|dialog| format!("\n{}", dialog_line(dialog))).collect();
+    fn text_with(&self, open: &[Arc<DialogView>], words: Words) -> Cow<'_, str> {
+        let lines: String = open.iter().map(|dialog| format!("\n{}", dialog_line(dialog, words))).collect();
         let Some(most) = self.most_chars else {
             return if lines.is_empty() {
                 Cow::Borrowed(&self.text)
@@ -124,11 +125,11 @@ impl Outcome {
 }
 
 /// Returns the line of text that tells of an open dialog and of the way out.
-pub(super) fn dialog_line(dialog: &DialogView) -> String {
+pub(super) fn dialog_line(dialog: &DialogView, words: Words) -> String {
     let what = dialog.describe();
     let mut letters = what.chars();
     let what = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>();
-    format!("{what} is open: {}.", dialog.way_out())
+    format!("{what} is open: {}.", dialog.way_out(words))
 }
 
 fn append(json: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
@@ -157,7 +158,7 @@ mod tests {
     }
 
     fn json_of(outcome: &Outcome, open: &[Arc<DialogView>]) -> Value {
-        serde_json::from_slice(&outcome.to_json(open)).expect("JSON")
+        serde_json::from_slice(&outcome.to_json(open, Words::Tools)).expect("JSON")
     }
 
     #[test]
@@ -172,8 +173,8 @@ mod tests {
             let result = json_of(&Outcome::new("done", &data), &[confirm()]);
             assert_eq!(result["data"]["pending_dialogs"][0]["id"], "d-1");
             assert_eq!(result["data"]["n"], data["n"]);
-            let expected = "done\nA confirm dialog (d-1: \"Sure?\") is open: answer it with browser_dialog / \
-                            `ostler dialog accept|dismiss` (dialog_id d-1).";
+            let expected = "done\nA confirm dialog (d-1: \"Sure?\") is open: answer it with browser_dialog \
+                            (dialog_id d-1).";
             assert_eq!(result["text"], expected);
         }
     }

@@ -3,10 +3,11 @@
 //! A page that cannot answer, because a dialog or a script holds it, is shown as it was last, and the answer says so.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::CallError;
-use ostler_core::view::TabState;
+use ostler_core::view::{DialogView, TabState};
+use ostler_core::{CallError, TimeoutHint, Words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -81,9 +82,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let page = tab.page()?;
     let scope = scope(&page, &args)?;
     let since = args.since.as_deref().map(number_of).transpose()?;
-    let dialogs: usize = context.view()?.pending_dialogs.iter().map(|open| dialog_line(open).chars().count() + 1).sum();
+    let line = |open: &Arc<DialogView>| dialog_line(open, context.words).chars().count() + 1;
+    let dialogs: usize = context.view()?.pending_dialogs.iter().map(line).sum();
     let room = max_chars.saturating_sub(HEADER + dialogs);
-    let last = page.memory().last_shown(&page.target);
+    let last = page.memory().last_shown(&page.target, &scope);
     let patience = match tab.view()?.state {
         TabState::Hung => PATIENCE_WITH_HUNG,
         _ if last.is_some() => PATIENCE,
@@ -91,7 +93,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let outcome = match page.outline(&scope, room, patience).await {
         Ok(outlined) => fresh(&page, scope, outlined, since),
-        Err(why @ (CallError::DialogOpen { .. } | CallError::Timeout { .. })) => as_it_was(last.as_deref(), &why),
+        Err(why @ (CallError::DialogOpen { .. } | CallError::Timeout { .. })) => {
+            let since = since.zip(last.as_deref()).map(|(number, last)| (number, compare(page.memory(), number, last)));
+            as_it_was(last.as_deref(), since, &why, context.words)
+        }
         Err(error) => return Err(error),
     };
     Ok(outcome.at_most(max_chars).with_state(context.view()?))
@@ -160,8 +165,11 @@ fn fresh<T: TaskLayer>(page: &Page<'_, T>, scope: Scope, outlined: Outlined, sin
     Outcome::new(text.trim_end(), &data)
 }
 
-/// Returns what changed since an earlier snapshot and how long ago that was, or why that cannot be told.
-fn compare(memory: &Memory, number: u64, now: &Shown) -> Result<(String, Duration), &'static str> {
+/// What changed since an earlier snapshot and how long before that was, or why that cannot be told.
+type Compared = Result<(String, Duration), &'static str>;
+
+/// Compares a snapshot with an earlier one.
+fn compare(memory: &Memory, number: u64, now: &Shown) -> Compared {
     let then = memory.shown(number).ok_or("is not kept any more")?;
     if then.target != now.target || then.url != now.url {
         return Err("was of another page");
@@ -173,14 +181,18 @@ fn compare(memory: &Memory, number: u64, now: &Shown) -> Result<(String, Duratio
         return Err("is too long to compare");
     }
     let changes = changes(&then.lines, &now.lines).ok_or("is too different from this")?;
-    Ok((changes, now.at.duration_since(then.at)))
+    Ok((changes, now.at.saturating_duration_since(then.at)))
 }
 
-/// Shows the page as it was last, since it does not answer now.
-fn as_it_was(last: Option<&Shown>, why: &CallError) -> Outcome {
+/// Shows the page as it was last, or what had changed in it by then, since it does not answer now.
+fn as_it_was(last: Option<&Shown>, since: Option<(u64, Compared)>, why: &CallError, words: Words) -> Outcome {
     let blocked = match why {
         CallError::DialogOpen { dialog, .. } => format!("{} is open", dialog.describe()),
-        _ => "a script keeps it busy: stop that with `ostler interrupt`, wait, or reload the page".to_owned(),
+        _ => {
+            let busy = CallError::Timeout { method: String::new(), timeout_ms: 0, hint: TimeoutHint::PageBusy }
+                .next_step(words);
+            format!("a script keeps it busy: wait, {}", busy.unwrap_or_default())
+        }
     };
     let because = why.code();
     let Some(last) = last else {
@@ -196,19 +208,25 @@ fn as_it_was(last: Option<&Shown>, why: &CallError) -> Outcome {
         return Outcome::new(text, &data);
     };
     let age = last.at.elapsed();
-    let text = format!(
-        "The page cannot be read now: {blocked}. This is s{}, as it was {} ago, at {}:\n{}",
-        last.number,
-        age_words(age),
-        cut(&last.url, MOST_URL),
-        last.lines.trim_end()
-    );
+    let (number, ago, url) = (last.number, age_words(age), cut(&last.url, MOST_URL));
+    let mut told_since = None;
+    let shown = match since {
+        Some((since, Ok((changes, _)))) => {
+            told_since = Some(format!("s{since}"));
+            match changes.trim_end() {
+                "" => format!("Up to s{number}, {ago} ago at {url}, nothing had changed since s{since}."),
+                changes => format!("Up to s{number}, {ago} ago at {url}, this had changed since s{since}:\n{changes}"),
+            }
+        }
+        _ => format!("This is s{number}, as it was {ago} ago, at {url}:\n{}", last.lines.trim_end()),
+    };
+    let text = format!("The page cannot be read now: {blocked}. {shown}");
     let data = Data {
         snapshot: Some(format!("s{}", last.number)),
         url: &last.url,
         title: None,
         rest: &[],
-        since: None,
+        since: told_since,
         stale: Some(Stale { age_s: age.as_secs_f64(), because }),
     };
     Outcome::new(text, &data)

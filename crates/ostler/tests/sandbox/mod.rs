@@ -189,6 +189,10 @@ pub(crate) struct FakeDaemon {
 impl FakeDaemon {
     /// The answer that is none: the connection is closed.
     pub(crate) const HANG_UP: &str = "";
+    /// How a verb's request ends.
+    const WORDS: &str = r#","words":"cli"}"#;
+    /// How a script's does.
+    const HELPERS_WORDS: &str = r#","words":"helpers"}"#;
 
     /// Listens on the sandbox's socket; `ping` is answered as this version's daemon does, the rest by `answer`.
     pub(crate) fn start(sandbox: &Sandbox, answer: impl Fn(&str) -> String + Send + 'static) -> Self {
@@ -214,10 +218,19 @@ impl FakeDaemon {
         fake
     }
 
-    /// Returns the requests so far, without the pings.
+    /// Returns the requests so far, without the pings. That a verb or a script wants its errors in its own words
+    /// goes without saying.
     pub(crate) fn asked(&self) -> Vec<String> {
         let asked = self.asked.lock().expect("no test thread panics with the lock");
-        asked.iter().filter(|line| !line.contains("\"ping\"")).cloned().collect()
+        let requests = asked.iter().filter(|line| !line.contains("\"ping\""));
+        requests.map(|line| line.replacen(Self::WORDS, "}", 1).replacen(Self::HELPERS_WORDS, "}", 1)).collect()
+    }
+
+    /// Returns how many of the requests so far want their errors in the command's words.
+    #[allow(dead_code, reason = "each test program has its own copy of this file")]
+    pub(crate) fn asked_in_the_commands_words(&self) -> usize {
+        let asked = self.asked.lock().expect("no test thread panics with the lock");
+        asked.iter().filter(|line| line.ends_with(Self::WORDS)).count()
     }
 }
 

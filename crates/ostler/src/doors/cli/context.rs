@@ -59,7 +59,7 @@ impl Context {
         request: &impl Serialize,
         patience: Duration,
     ) -> Result<Vec<u8>, Failure> {
-        let reply = client.request(request, patience)?;
+        let reply = client.request(&Spoken { request, words: "cli" }, patience)?;
         Self::mention_version(client);
         reply::not_an_error(reply)
     }
@@ -75,6 +75,14 @@ impl Context {
     pub(super) fn print(&self, reply: &[u8], sentence: &str) -> Result<(), Failure> {
         if self.json { print_bytes(reply) } else { print_line(sentence) }
     }
+}
+
+/// A request whose answer is read by somebody who has the command: errors name its verbs.
+#[derive(Serialize)]
+struct Spoken<'a, R: Serialize> {
+    #[serde(flatten)]
+    request: &'a R,
+    words: &'static str,
 }
 
 /// Prints a line of text.

@@ -55,7 +55,7 @@ impl Failure {
         match self {
             // Nobody reads; more words would be as lost as the first ones.
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Self::Thrown { answer, .. } if json => drop(print_bytes(answer)),
+            Self::Thrown { text, answer } if json => drop(print_bytes(&thrown_json(text, answer))),
             Self::Answer { reply, .. } if json => drop(print_bytes(reply)),
             other if json => drop(print_bytes(json!({"error": other.to_string()}).to_string().as_bytes())),
             other => eprintln!("ostler: {other}"),
@@ -73,6 +73,14 @@ impl Failure {
             }
         }
     }
+}
+
+/// Returns the answer of `Runtime.evaluate`, which is an object, with the fields that every error has before its own.
+fn thrown_json(text: &str, answer: &[u8]) -> Vec<u8> {
+    let error = json!({"error": text, "error_code": "exception"}).to_string();
+    let fields = answer.strip_prefix(b"{").unwrap_or(b"}");
+    let comma = if fields.trim_ascii_start().starts_with(b"}") { "" } else { "," };
+    [error.trim_end_matches('}').as_bytes(), comma.as_bytes(), fields].concat()
 }
 
 impl fmt::Display for Failure {

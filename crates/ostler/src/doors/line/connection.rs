@@ -29,6 +29,7 @@ use super::queue::Queue;
 use super::reply::{self, Payload};
 use super::request::Request;
 use crate::meta::{EventSource, Outcome, Subscription, TaskLayer};
+use crate::tools::Failure;
 
 /// Serves one client until it is gone, breaks a limit, or `stop` turns true and all is answered.
 pub(super) async fn serve<T: TaskLayer>(
@@ -138,7 +139,7 @@ where
     }
 
     fn on_answer(&mut self, answer: Answer<E>) {
-        let Answer { id, outcome, .. } = answer;
+        let Answer { id, words, outcome, .. } = answer;
         let payload = match outcome {
             Ok(Done::Result(result)) => Ok(Payload::Result(result)),
             Ok(Done::Meta(Outcome::Reply(object))) => Ok(Payload::Object(object)),
@@ -148,7 +149,7 @@ where
             }
             Ok(Done::Meta(Outcome::Subscribe(subscription))) => return self.subscribe(id, subscription),
             Ok(Done::Meta(Outcome::Failed(failure))) => Err(failure),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Failure::of(error, words)),
         };
         reply::write(&mut self.outbox, id.as_deref(), payload);
     }

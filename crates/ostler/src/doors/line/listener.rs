@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ostler_core::Words;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -14,6 +15,7 @@ use super::outbox::Outbox;
 use super::reply;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
+use crate::tools::Failure;
 
 /// How long to wait after a failed accept: the usual cause is that no file descriptor is free, and
 /// that does not change at once.
@@ -84,7 +86,7 @@ fn check_user(peer: u32, own: u32) -> io::Result<()> {
 fn turn_away(stream: &UnixStream, limit: usize) {
     let why = format!("the daemon serves {limit} connections already; close idle ones and try again");
     let mut refusal = Outbox::default();
-    reply::write(&mut refusal, None, Err(bad("connection", why).into()));
+    reply::write(&mut refusal, None, Err(Failure::of(bad("connection", why), Words::default())));
     let _ = stream.try_write(&refusal.into_bytes());
     tracing::warn!("turned away a client: {limit} connections are open");
 }

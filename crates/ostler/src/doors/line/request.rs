@@ -7,7 +7,7 @@ use std::str::from_utf8;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::{CallError, TaskId};
+use ostler_core::{CallError, TaskId, Words};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -29,6 +29,8 @@ pub(super) struct Request {
     pub(super) id: Option<Bytes>,
     /// How long the line was.
     pub(super) cost: usize,
+    /// Whose words an error is to be told in.
+    pub(super) words: Words,
     /// What is asked for, or what is wrong with it.
     pub(super) ask: Result<Ask, CallError>,
 }
@@ -47,15 +49,15 @@ impl Request {
     pub(super) fn parse(line: &Bytes) -> Self {
         let cost = line.len();
         match parse(line) {
-            Ok((id, ask)) => Self { id, cost, ask },
-            Err(error) => Self { id: find_id(line), cost, ask: Err(error) },
+            Ok((id, words, ask)) => Self { id, cost, words, ask },
+            Err(error) => Self { id: find_id(line), cost, words: Words::default(), ask: Err(error) },
         }
     }
 
     /// Returns the refusal of a line that was cut off at `limit`, from how it begins.
     pub(super) fn too_long(start: &[u8], limit: usize) -> Self {
         let why = format!("is longer than the {} that a request may have", Size(limit));
-        Self { id: find_id(start), cost: 0, ask: Err(bad("line", why)) }
+        Self { id: find_id(start), cost: 0, words: Words::default(), ask: Err(bad("line", why)) }
     }
 }
 
@@ -82,6 +84,8 @@ struct Envelope<'a> {
     timeout_ms: Option<&'a RawValue>,
     #[serde(borrow)]
     on_dialog: Option<&'a RawValue>,
+    #[serde(borrow)]
+    words: Option<&'a RawValue>,
 }
 
 /// Keeps `"id": null`, which is an id, apart from no `id` at all. In all other fields they are the same.
@@ -89,7 +93,7 @@ fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-type Parsed = (Option<Bytes>, Result<Ask, CallError>);
+type Parsed = (Option<Bytes>, Words, Result<Ask, CallError>);
 
 /// Returns the `id` and what is asked for; the outer error is that of a line that is no request at all.
 fn parse(line: &Bytes) -> Result<Parsed, CallError> {
@@ -101,9 +105,11 @@ fn parse(line: &Bytes) -> Result<Parsed, CallError> {
     }
     let envelope: Envelope<'_> = serde_json::from_str(text)
         .map_err(|error| bad("line", format!("is no JSON object that ostler can read: {error}")))?;
-    Ok(match envelope.id.map(checked_id).transpose() {
-        Ok(id) => (id, ask(line, &envelope)),
-        Err(error) => (None, Err(error)),
+    let words = envelope.words.map_or(Ok(Words::default()), |raw| value::words("words", raw));
+    Ok(match (envelope.id.map(checked_id).transpose(), words) {
+        (Ok(id), Ok(words)) => (id, words, ask(line, &envelope)),
+        (Ok(id), Err(error)) => (id, Words::default(), Err(error)),
+        (Err(error), words) => (None, words.unwrap_or_default(), Err(error)),
     })
 }
 

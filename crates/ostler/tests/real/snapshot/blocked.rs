@@ -49,9 +49,10 @@ fn while_a_script_holds_the_page_the_last_outline_is_shown_and_the_way_out() {
     let stale = world.snapshot(json!({}));
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     assert_eq!(stale["data"]["stale"]["because"], "timeout", "{stale}");
-    assert!(stale["text"].as_str().unwrap().contains("ostler interrupt"), "{stale}");
+    assert!(stale["text"].as_str().unwrap().contains("browser_cdp and Runtime.terminateExecution"), "{stale}");
     assert_eq!(lines(&stale), before);
-    assert_eq!(world.line.ask(json!({"meta": "interrupt"})), json!({"ok": true}));
+    // What it is told to do does what it says.
+    world.tool("browser_cdp", json!({"method": "Runtime.terminateExecution"}));
     assert!(world.snapshot(json!({}))["data"].get("stale").is_none());
 }
 
@@ -72,4 +73,24 @@ fn a_dialog_of_a_frame_of_another_process_leaves_the_rest_readable() {
     assert!(text.contains("button \"Outside\"") && text.contains("\"Behind\""), "{text}");
     assert!(text.contains("\n (cannot be read while d-1 is open)\n"), "{text}");
     assert!(snapshot["data"].get("stale").is_none());
+}
+
+#[test]
+fn changes_are_asked_for_while_a_dialog_is_open_and_the_page_is_not_told_all_over_again() {
+    let rows = "<p>A row that was told before</p>".repeat(50);
+    let mut world = World::with(&[("/", &format!("<p id=p>one</p>{rows}"))]);
+    world.go("/");
+    let first = world.snapshot(json!({}))["data"]["snapshot"].clone();
+    world.line.js("p.textContent = 'two'");
+    let second = world.snapshot(json!({}))["data"]["snapshot"].clone();
+    world.line.js("setTimeout(() => confirm('Sure?'), 0); 1");
+    world.wait_for_dialogs(1);
+    for (since, told) in [(&second, "nothing had changed since s2."), (&first, "- \"one\"\n+ \"two\"")] {
+        let stale = world.snapshot(json!({"since": since}));
+        let text = stale["text"].as_str().unwrap();
+        assert!(text.contains(told) && !text.contains("A row that"), "{text}");
+        assert!(text.contains("The page cannot be read now: a confirm dialog (d-1"), "{text}");
+        assert_eq!([&stale["data"]["since"], &stale["data"]["stale"]["because"]], [since, &json!("dialog_open")]);
+    }
+    world.tool("browser_dialog", json!({"action": "accept"}));
 }

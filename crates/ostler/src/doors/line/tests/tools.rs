@@ -53,9 +53,13 @@ async fn wrong_names_and_arguments_are_told_with_the_right_ones() {
     let unknown = client.ask(r#"{"meta":"tool","name":"click"}"#).await;
     assert_error(&unknown, "bad_request", "the tools are: browser_navigate, ");
     let missing = client.ask(r#"{"meta":"tool","name":"browser_navigate"}"#).await;
-    assert_error(&missing, "bad_request", "browser_navigate: missing field `url`");
+    assert_error(&missing, "bad_request", "browser_navigate needs `url`: a string");
     let wrong = client.ask(r#"{"meta":"tool","name":"browser_tabs","args":{"action":"open"}}"#).await;
-    assert_error(&wrong, "bad_request", "`action`: unknown variant `open`, expected one of `list`, `new`");
+    assert_error(
+        &wrong,
+        "bad_request",
+        "`action` of browser_tabs must be \"list\", \"new\", \"switch\" or \"close\", not \"open\"",
+    );
     let other = client.ask(r#"{"meta":"tool","name":"browser_tabs","args":{"action":"list"},"task":"x"}"#).await;
     assert_error(&other, "unknown_task", "no task x");
 }
@@ -97,7 +101,10 @@ async fn results_and_refusals_both_carry_the_open_dialogs() {
     let refused = read(&client.ask(r#"{"meta":"tool","name":"browser_navigate","args":{}}"#).await);
     assert_eq!(refused["pending_dialogs"][0]["id"], "d-1");
     let sentence = refused["error"].as_str().expect("a sentence");
-    assert!(sentence.starts_with("`args`: browser_navigate: missing field `url`. A confirm dialog (d-1"), "{sentence}");
+    assert!(
+        sentence.starts_with("`args`: browser_navigate needs `url`: a string. A confirm dialog (d-1"),
+        "{sentence}"
+    );
 }
 
 #[tokio::test]
