@@ -39,7 +39,7 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Box<RawValue>>,
 pub(crate) struct Thrown {
     /// `Uncaught`, or `Uncaught (in promise)`.
     text: Option<LossyText>,
-    exception: Option<Remote>,
+    exception: Option<Box<Remote>>,
 }
 
 impl Evaluated {
@@ -80,7 +80,7 @@ impl Thrown {
     /// Returns it as a console prints it, with its stack where it has one.
     pub(crate) fn words(&self) -> String {
         let how = self.text.as_ref().map_or("Uncaught", |text| &text.0);
-        match &self.exception {
+        match self.exception.as_deref() {
             // An error's description is its stack; a thrown value of another kind has no more than itself.
             Some(Remote { description: Some(stack), .. }) => format!("{how} {}", stack.0),
             Some(thrown) => format!("{how} {}", thrown.words()),
@@ -90,7 +90,7 @@ impl Thrown {
 
     /// Returns the first line of what was thrown.
     pub(crate) fn line(&self) -> String {
-        let described = self.exception.as_ref().map(Remote::described);
+        let described = self.exception.as_deref().map(Remote::described);
         let text = described.or_else(|| self.text.as_ref().map(|text| text.0.clone())).unwrap_or_default();
         text.lines().next().unwrap_or("it threw").to_owned()
     }

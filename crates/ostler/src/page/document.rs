@@ -147,13 +147,18 @@ impl Document {
         struct Owner {
             backend_node_id: u64,
         }
+        let params = json!({"frameId": child});
+        let owner: Owner = page.call(&self.session, "DOM.getFrameOwner", &params, CALL).await?;
+        self.node(page, owner.backend_node_id).await
+    }
+
+    /// Returns a handle, in the walker's world, of a node that the browser named.
+    pub(super) async fn node<T: TaskLayer>(&self, page: &Page<'_, T>, named: u64) -> Result<String, CallError> {
         #[derive(Deserialize)]
         struct Resolved {
             object: Remote,
         }
-        let params = json!({"frameId": child});
-        let owner: Owner = page.call(&self.session, "DOM.getFrameOwner", &params, CALL).await?;
-        let params = json!({"backendNodeId": owner.backend_node_id, "executionContextId": self.context});
+        let params = json!({"backendNodeId": named, "executionContextId": self.context});
         let resolved: Resolved = page.call(&self.session, "DOM.resolveNode", &params, CALL).await?;
         handle("DOM.resolveNode", resolved.object)
     }

@@ -9,6 +9,7 @@ use ostler_core::{CallError, FrameId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::closed::MOST_ROUNDS;
 use super::document::{Argument, Document, is_gone};
 use super::frames::Frames;
 use super::geometry::{Quad, Rect};
@@ -71,6 +72,7 @@ struct Told {
     marks: Vec<(u64, f64, f64, f64, f64)>,
     cut: bool,
     next: u64,
+    unsure: usize,
     width: f64,
     height: f64,
     left: f64,
@@ -131,11 +133,13 @@ impl<T: TaskLayer> Page<'_, T> {
         gathering: &mut Gathering,
     ) -> Result<Sheet, CallError> {
         let count = u64::try_from(gathering.room).unwrap_or(u64::MAX);
-        let lent = self.memory.lend_refs(&document, count);
-        let how =
-            json!({"first": lent.first, "count": lent.count, "oldest": lent.oldest, "most": count, "whole": whole});
-        let told: Told = document.ask(self, "marks", &[Argument::Value(how)], CALL).await?;
-        self.memory.settle_refs(lent, told.next);
+        let mut told = self.ask_for_marks(&document, count, whole).await?;
+        for _ in 1..MOST_ROUNDS {
+            if told.unsure == 0 || !self.open_closed_trees(&document).await? {
+                break;
+            }
+            told = self.ask_for_marks(&document, count, whole).await?;
+        }
         let marks: Vec<_> = told
             .marks
             .into_iter()
@@ -145,6 +149,15 @@ impl<T: TaskLayer> Page<'_, T> {
         gathering.room = gathering.room.saturating_sub(marks.len());
         let window = Rect { x: told.left, y: told.top, width: told.width, height: told.height };
         Ok(Sheet { document, marks, window, holder })
+    }
+
+    async fn ask_for_marks(&self, document: &Arc<Document>, count: u64, whole: bool) -> Result<Told, CallError> {
+        let lent = self.memory.lend_refs(document, count);
+        let how =
+            json!({"first": lent.first, "count": lent.count, "oldest": lent.oldest, "most": count, "whole": whole});
+        let told: Told = document.ask(self, "marks", &[Argument::Value(how)], CALL).await?;
+        self.memory.settle_refs(lent, told.next);
+        Ok(told)
     }
 
     /// Returns where a frame is drawn in the document that holds it; `None` if nothing of it can show.

@@ -5,6 +5,7 @@
 //!        ▲
 //!    document     one document's walker, held by a handle that dies with the document
 //!        ▲
+//!    closed       shadow trees that no script can see, shown to the walker
 //!    outline      the lines of all frames in place, within a limit  ──▶ memory (what was shown, which ref is whose)
 //!    refs         `e12` ──▶ an element that can be acted on, and where to click  ──▶ geometry
 //!    marks        where the elements that can be acted on are drawn, for a picture of the page
@@ -16,6 +17,7 @@
 
 mod about;
 mod changes;
+mod closed;
 mod document;
 mod frames;
 mod geometry;

@@ -13,6 +13,7 @@ use ostler_core::{CallError, FrameId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::closed::MOST_ROUNDS;
 use super::document::{Argument, Document, is_gone};
 use super::frames::Frames;
 use super::refs::{Ref, removed};
@@ -76,6 +77,9 @@ struct Walked {
     rest: Option<u64>,
     #[serde(default)]
     next: u64,
+    /// How many elements may have a closed shadow tree.
+    #[serde(default)]
+    unsure: usize,
 }
 
 #[derive(Deserialize)]
@@ -213,6 +217,22 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
 
     /// Goes on in a document up to the next stop.
     async fn walk(&mut self, level: &Level) -> Result<Walked, CallError> {
+        let mut walked = self.walk_once(level).await?;
+        for _ in 1..MOST_ROUNDS {
+            if walked.unsure == 0 || !self.page.open_closed_trees(&level.document).await? {
+                break;
+            }
+            walked = self.walk_once(level).await?;
+        }
+        if !walked.text.is_empty() {
+            self.lines.push_str(&walked.text);
+            self.lines.push('\n');
+        }
+        self.length += walked.length;
+        Ok(walked)
+    }
+
+    async fn walk_once(&self, level: &Level) -> Result<Walked, CallError> {
         let room = self.max.saturating_sub(self.length + TAIL);
         let count = u64::try_from(room / SHORTEST_LINE + 2).unwrap_or(u64::MAX);
         let lent = self.page.memory.lend_refs(&level.document, count);
@@ -230,11 +250,6 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
         let arguments: Vec<_> = std::iter::once(Argument::Value(how)).chain(owners).collect();
         let walked: Walked = level.document.ask(self.page, "outline", &arguments, walk_time(room)).await?;
         self.page.memory.settle_refs(lent, walked.next);
-        if !walked.text.is_empty() {
-            self.lines.push_str(&walked.text);
-            self.lines.push('\n');
-        }
-        self.length += walked.length;
         Ok(walked)
     }
 

@@ -83,6 +83,8 @@ enum Fault {
     Empty,
     Outside,
     Covered,
+    /// `pointer-events: none`, of its own or inherited.
+    Through,
 }
 
 impl Ref {
@@ -214,6 +216,13 @@ impl Spot {
                 ("cannot be scrolled into view".to_owned(), "close or move what holds it out of the window".to_owned())
             }
             Some(Fault::Covered) => (format!("is covered by {by}"), "close that or move it away first".to_owned()),
+            Some(Fault::Through) => {
+                let set_on = if by.is_empty() { String::new() } else { format!(", as {by} around it says") };
+                (
+                    format!("takes no clicks: they go through it (pointer-events: none{set_on})"),
+                    "wait until the page has it take clicks again, or look for what has to be done first".to_owned(),
+                )
+            }
         };
         let what = if what.is_empty() { of.to_string() } else { format!("{of} ({what})") };
         Err(CallError::NotActionable { what, why, next })
@@ -226,6 +235,9 @@ impl Spot {
         let why = match fault {
             Fault::Covered => format!("is in {frame}, which is covered by {} there", self.by.0),
             Fault::Outside => format!("is in {frame}, which cannot be scrolled into view there"),
+            Fault::Through => {
+                format!("is in {frame}, which takes no clicks: they go through it (pointer-events: none)")
+            }
             _ => format!("is in {frame}, which is hidden now"),
         };
         let next = "close or move what is in the way, or take a new browser_snapshot".to_owned();

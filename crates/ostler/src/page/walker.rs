@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 /// The parts, each of which stands on those before it. The last one returns what the daemon calls.
 const PARTS: &[&str] = &[
     include_str!("walker/tree.js"),
+    include_str!("walker/closed.js"),
     include_str!("walker/roles.js"),
     include_str!("walker/names.js"),
     include_str!("walker/states.js"),

@@ -186,7 +186,20 @@ function reach(element, use) {
     }
   }
   if (over === null) return { ...facts, fault: 'outside' };
-  return { ...facts, fault: 'covered', by: describe(coverOf(over, target)) };
+  return { ...facts, ...obstacle(over, target) };
+}
+
+/** Returns why a click that was meant for an element reaches another one: it lets clicks through, or is covered. */
+function obstacle(hit, element) {
+  const through = letsThrough(element);
+  return through ? { fault: 'through', by: through === element ? '' : describe(through) } : { fault: 'covered', by: describe(coverOf(hit, element)) };
+}
+
+/** Returns the element that has clicks go through another one, itself or the outermost around it that says so; `null` if none. */
+function letsThrough(element) {
+  let source = null;
+  for (let at = element; at instanceof Element && getComputedStyle(at).pointerEvents === 'none'; at = parentOf(at)) source = at;
+  return source;
 }
 
 /** Returns the part of the page that covers an element: the outermost that does not hold the element as well. */
@@ -218,7 +231,7 @@ function passThrough(frame, point) {
     if (over === frame) return { ...facts, ...at };
   }
   if (over === null) return { ...facts, fault: 'outside' };
-  return { ...facts, fault: 'covered', by: describe(coverOf(over, frame)) };
+  return { ...facts, ...obstacle(over, frame) };
 }
 
 /** The nearest of these is what a click at a place is meant for. */

@@ -106,6 +106,7 @@ class Outline {
     const state = drawn(element);
     if (state === GONE) return this.goneElement(element, depth);
     if (element[its.localName] === 'br') { if (this.run) this.run += ' '; return; }
+    noteHost(element);
     const role = roleOf(element);
     if (state === UNSEEN) return this.children(element, depth, UNSEEN);
     if (TRANSPARENT.has(role)) return this.transparent(element, role, depth);

@@ -84,11 +84,6 @@ function labelsOf(element) {
   return known.get(element) ?? [];
 }
 
-/** Returns an element's shadow tree. */
-function shadowOf(element) {
-  return element[its.shadowRoot];
-}
-
 /** Returns the node that a node is drawn in; `null` at the document. */
 function parentOf(node) {
   if (node[its.assignedSlot]) return node[its.assignedSlot];

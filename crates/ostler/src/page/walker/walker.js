@@ -47,7 +47,18 @@ return {
       cut: Boolean(stop?.cut),
       rest: stop?.cut ? elements.rest(stop.cut, part.root, false) : null,
       next: elements.next,
+      unsure: closed.unsure.length,
     };
+  },
+
+  /** Returns the elements of the last walk that may have a closed shadow tree. */
+  unsure() {
+    return closed.unsure;
+  },
+
+  /** Takes in the closed shadow trees that they have. */
+  adopt(...trees) {
+    return adopt(trees);
   },
 
   /** Returns a number for what comes behind a frame element, in the part of the page that was shown. */
@@ -96,7 +107,7 @@ return {
     lookAround();
     elements.lend(how);
     const { marks, cut } = marksOf(usablePart(), elements, how.most, how.whole ? null : windowBox());
-    return { marks, cut, next: elements.next, width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
+    return { marks, cut, next: elements.next, unsure: closed.unsure.length, width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
   },
 
   /** Returns the part that shows of each of some boxes inside of a frame element, in the window's coordinates. */

@@ -79,6 +79,9 @@ pub(in crate::tools) fn chord(given: &str, platform: Platform) -> Result<Stroke,
             .ok_or_else(|| bad("key", format!("{:?} in {:?} is no modifier; {KNOWN}", shown(name), shown(given))))?;
     }
     let key = key_name(key);
+    if let Some(stroke) = beyond_the_keyboard(key, modifiers) {
+        return Ok(stroke);
+    }
     if platform == Platform::Mac && modifiers & CONTROL != 0 && is_shortcut(key)
         || platform == Platform::Other && modifiers & META != 0 && is_shortcut(key)
     {
@@ -88,7 +91,27 @@ pub(in crate::tools) fn chord(given: &str, platform: Platform) -> Result<Stroke,
 }
 
 const KNOWN: &str = "write one character or a name such as Enter, Tab, Escape, Backspace, Delete, ArrowDown, Home, \
-                     PageUp or F5, after Control+, Shift+, Alt+, Meta+ or ControlOrMeta+ where they are held";
+                     PageUp or F5, after Control+, Shift+, Alt+, Meta+ or ControlOrMeta+ where they are held; \
+                     browser_type puts in text";
+
+/// Returns the stroke of a character that no key of a US keyboard has, as é or 中: pages get it as they would from a
+/// keyboard that has it, without a code that would be another key's.
+fn beyond_the_keyboard(key: &str, modifiers: u8) -> Option<Stroke> {
+    let mut characters = key.chars();
+    let (character, None) = (characters.next()?, characters.next()) else { return None };
+    if character.is_ascii() || character.is_control() {
+        return None;
+    }
+    let text = if modifiers & (ALT | CONTROL | META) == 0 { key } else { "" };
+    Some(Stroke {
+        key: key.to_owned(),
+        code: "",
+        windows_virtual_key_code: 0,
+        modifiers,
+        text: text.to_owned(),
+        commands: None,
+    })
+}
 
 /// Returns the key that types a character; `None` if there is none, as for é or 中 on a US keyboard.
 pub(in crate::tools) fn typing(character: char) -> Option<Stroke> {
@@ -297,6 +320,9 @@ mod tests {
             ("Shift+Tab", key("Tab", "Tab", SHIFT, "")),
             ("Control+Shift+ArrowLeft", key("ArrowLeft", "ArrowLeft", CONTROL | SHIFT, "")),
             ("Control++", key("=", "Equal", CONTROL, "")),
+            ("é", key("é", "", 0, "é")),
+            ("Control+é", key("é", "", CONTROL, "")),
+            ("中", key("中", "", 0, "中")),
         ] {
             assert_eq!(pressed(given, Platform::Other), expected, "{given}");
         }
@@ -316,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused_with_what_is_one() {
-        for given in ["", "Retrun", "Hyper+a", "é"] {
+        for given in ["", "Retrun", "Hyper+a", "naïve"] {
             let error = chord(given, Platform::Other).expect_err(given).to_string();
             assert!(error.contains("Enter, Tab, Escape"), "{error}");
         }

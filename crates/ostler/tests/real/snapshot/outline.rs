@@ -244,3 +244,34 @@ fn clients_that_look_at_once_never_get_one_ref_for_two_elements() {
     }
     assert!(refs.len() > 100, "{refs:?}");
 }
+
+#[test]
+fn closed_shadow_trees_are_told_one_in_another_too_and_their_elements_can_be_used() {
+    let mut world = World::with(&[(
+        "/",
+        "<my-card></my-card><div id=plain></div><not-defined>later</not-defined><my-empty></my-empty><script>
+         const closed = (host, html) => { const root = host.attachShadow({ mode: 'closed' }); root.innerHTML = html; return root };
+         customElements.define('my-inner', class extends HTMLElement {
+           #root = closed(this, '<label>Code <input></label>');
+         });
+         customElements.define('my-card', class extends HTMLElement {
+           #root = closed(this, `<h2>Pay</h2><my-inner></my-inner><button onclick='document.title = 1'>Buy</button>`);
+         });
+         customElements.define('my-empty', class extends HTMLElement {});
+         closed(plain, '<p>In a plain one</p>');</script>",
+    )]);
+    world.go("/");
+    let outline = world.outline();
+    for line in ["heading 2 \"Pay\"", "textbox \"Code\" [e", "button \"Buy\" [e", "\"In a plain one\"", "\"later\""] {
+        assert!(outline.contains(line), "{line}:\n{outline}");
+    }
+    assert_eq!(world.outline(), outline, "once found they stay found");
+    let code = world.ref_of("textbox \"Code\"");
+    assert_eq!(world.tool("browser_type", json!({"ref": code, "text": "123"}))["data"]["value"], "123");
+    let buy = world.ref_of("button \"Buy\"");
+    world.tool("browser_click", json!({"ref": buy}));
+    assert_eq!(world.line.js("document.title"), "1");
+    world.tool("browser_wait", json!({"text": "in a plain one"}));
+    let marks = world.tool("browser_screenshot", json!({"annotate": true}))["data"]["marks"].clone();
+    assert_eq!(marks.as_array().unwrap().len(), 2, "{marks}");
+}

@@ -77,6 +77,31 @@ fn what_stands_there_once_the_mouse_has_come_is_clicked_or_nothing_is() {
 }
 
 #[test]
+fn what_lets_clicks_through_is_not_said_to_be_covered() {
+    let mut world = World::with(&[(
+        "/",
+        "<body><button style='pointer-events:none'>Own</button><form id=f class=loading style='pointer-events:none'><p><button>Inherited</button></p>
+         <button style='pointer-events:auto' type=button onclick='document.title = 1'>Taken back</button></form>",
+    )]);
+    world.go("/");
+    let own = world.ref_of("button \"Own\"");
+    let refused = world.try_tool("browser_click", json!({"ref": own}));
+    let sentence = refused["error"].as_str().unwrap();
+    assert!(sentence.contains("takes no clicks: they go through it (pointer-events: none); wait until"), "{sentence}");
+    let inherited = world.ref_of("button \"Inherited\"");
+    let refused = world.try_tool("browser_click", json!({"ref": inherited}));
+    let sentence = refused["error"].as_str().unwrap();
+    assert!(
+        sentence.contains("(pointer-events: none, as <form id=\"f\"> \"Inherited Taken back\" around it says)"),
+        "{sentence}"
+    );
+    assert_eq!(refused["error_code"], "not_actionable");
+    let back = world.ref_of("button \"Taken back\"");
+    world.tool("browser_click", json!({"ref": back}));
+    assert_eq!(world.line.js("document.title"), "1");
+}
+
+#[test]
 fn a_confirm_behind_a_button_ends_the_click_at_once_and_stands_in_its_result() {
     let mut world = World::with(&[("/", &button("document.title = confirm('Sure?')"))]);
     world.go("/");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::sandbox::wait_until;
 use super::super::world::World;
 use super::text;
 
@@ -138,11 +139,11 @@ fn keys_and_chords_do_what_they_do_for_a_person() {
     )]);
     world.go("/");
     focus(&mut world, "#a");
-    for key in ["Control+a", "X", "Tab", "Escape"] {
+    for key in ["Control+a", "X", "é", "中", "Tab", "Escape"] {
         assert_eq!(text(&world.tool("browser_press", json!({"key": key}))), format!("Pressed {key}."));
     }
-    assert_eq!(world.line.js("keys"), json!(["a^", "X", "Tab", "Escape"]));
-    assert_eq!(world.line.js("a.value + document.activeElement.id"), "Xb");
+    assert_eq!(world.line.js("keys"), json!(["a^", "X", "é", "中", "Tab", "Escape"]));
+    assert_eq!(world.line.js("a.value + document.activeElement.id"), "Xé中b");
     let wrong = world.try_tool("browser_press", json!({"key": "Retrun"}));
     assert!(wrong["error"].as_str().unwrap().contains("there is no key \"Retrun\""), "{wrong}");
 }
@@ -187,4 +188,18 @@ fn a_hidden_tab_takes_clicks_keys_and_the_wheel() {
     world.tool("browser_click", json!({"x": 50, "y": 50}));
     assert_eq!(world.tool("browser_type", json!({"text": "hidden"}))["data"]["value"], "hidden");
     assert_eq!(world.tool("browser_scroll", json!({"dy": 300}))["data"]["moved_y"], 300);
+}
+
+#[test]
+fn scrolling_inside_a_frame_tells_what_that_did() {
+    let mut world = World::with(&[
+        ("/", "<body style='margin:0;height:3000px'><iframe src='{there}/in' style='height:200px'></iframe>"),
+        ("/in", "<body style='margin:0;height:2000px'><button>Inside</button>"),
+    ]);
+    world.go("/");
+    wait_until("the frame is in the outline", || world.outline().contains("button \"Inside\""));
+    let inside = world.ref_of("button \"Inside\"");
+    let scrolled = world.tool("browser_scroll", json!({"dy": 120, "ref": inside}));
+    assert_eq!([&scrolled["data"]["moved_y"], &scrolled["data"]["above"]], [120, 120], "{scrolled}");
+    assert_eq!(world.line.js("scrollY"), 0);
 }
