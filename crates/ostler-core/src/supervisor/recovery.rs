@@ -44,22 +44,49 @@ impl Supervisor {
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
         // Under the bridge there is no native dialog, and nothing to fear from its frame's removal (fact B7).
         self.close_bridged_dialogs_of_frames(target, gone);
-        let Some(tab) = self.tabs.get_mut(target) else { return };
+        let Some(tab) = self.tabs.get(target) else { return };
         if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
             return;
         }
-        (tab.phase, tab.armed) = (Phase::Recovering, true);
         self.close_dialogs_of_frames(target, gone);
-        // The others stay open until the reload, and without `Page` nobody can answer them (fact A11).
+        self.switch_page_off(target, || Purpose::Disarm { tab: target.clone() });
+        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
+    }
+
+    /// Makes a tab harmless, and unfit for anything but being replaced.
+    fn switch_page_off(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
+        let Some(tab) = self.tabs.get_mut(target) else { return };
+        (tab.phase, tab.armed) = (Phase::Recovering, true);
+        // What is open stays so until the document goes, and without `Page` nobody can answer it (fact A11).
         self.orphan_dialogs(target);
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
         });
         for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.send_own(Purpose::Disarm { tab: target.clone() }, Some(&session), "Page.disable", "{}");
+            self.send_own(purpose(), Some(&session), "Page.disable", "{}");
             self.forget_choosers(&session);
         }
-        self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
+    }
+
+    /// Called right before a tab is closed. If a frame of another process asks in it, that frame may be gone when the
+    /// browser reads this, and we not know it yet; with `Page` off that does no harm, and to a tab that is closed
+    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24).
+    pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return };
+        let may_go = |dialog: &super::dialogs::Dialog| {
+            // The root's own frames cannot: their process stands still.
+            !dialog.is_bridged() && !dialog.orphan && tab.session.as_ref() != Some(&dialog.owner)
+        };
+        if tab.dialogs.iter().any(may_go) {
+            self.switch_page_off(target, || Purpose::Ignored);
+        }
+    }
+
+    /// The browser would not close it.
+    pub(super) fn on_close_refused(&mut self, target: &TargetId) {
+        if !self.is_disarming(target) {
+            self.reload_armed(target);
+        }
     }
 
     pub(super) fn on_disarmed(&mut self, target: &TargetId) {

@@ -273,9 +273,13 @@ impl Supervisor {
         }
         let then = match call.method.as_str() {
             "Target.createTarget" => Then::OwnCreated,
-            "Target.closeTarget" => {
-                wire::read::<wire::NamesTarget>(params).map_or(Then::Nothing, |named| Then::Close(named.target_id))
-            }
+            "Target.closeTarget" => match wire::read::<wire::NamesTarget>(params) {
+                Some(named) => {
+                    self.make_safe_to_close(&named.target_id);
+                    Then::Close(named.target_id)
+                }
+                None => Then::Nothing,
+            },
             "Target.attachToTarget" => wire::read::<wire::NamesTarget>(params)
                 .map_or(Then::Nothing, |named| Then::ClientAttach(named.target_id)),
             _ => Then::Nothing,
@@ -570,6 +574,7 @@ impl Supervisor {
             Then::RawAnswer(tab) => self.on_raw_answer_ended(&tab, accepted),
             // The browser closes it without asking anybody (fact A22), but a busy renderer takes its time to go.
             Then::Close(target) if accepted => self.on_closing(&target),
+            Then::Close(target) => self.on_close_refused(&target),
             _ => {}
         }
         self.finish(waiter, outcome);

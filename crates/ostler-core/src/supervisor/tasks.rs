@@ -143,6 +143,10 @@ impl Supervisor {
     }
 
     fn leave_tab(&mut self, target: &TargetId) {
+        let closes = |tab: &Tab| tab.ours && self.scope == Scope::Guest;
+        if self.tabs.get(target).is_some_and(closes) {
+            self.make_safe_to_close(target);
+        }
         self.dismiss_for_good(target);
         let belongs = |session: &Session| session.held && session.tab.as_ref() == Some(target);
         let held: Vec<_> =
