@@ -85,6 +85,8 @@ enum Fault {
     Covered,
     /// `pointer-events: none`, of its own or inherited.
     Through,
+    /// It has a place, and nothing of it is drawn there.
+    Clipped,
 }
 
 impl Ref {
@@ -216,6 +218,10 @@ impl Spot {
                 ("cannot be scrolled into view".to_owned(), "close or move what holds it out of the window".to_owned())
             }
             Some(Fault::Covered) => (format!("is covered by {by}"), "close that or move it away first".to_owned()),
+            Some(Fault::Clipped) => (
+                format!("is cut off or too small, so that a click at it goes to {by}"),
+                "use what stands for it on the page: a label, or something larger beside it".to_owned(),
+            ),
             Some(Fault::Through) => {
                 let set_on = if by.is_empty() { String::new() } else { format!(", as {by} around it says") };
                 (
@@ -238,6 +244,7 @@ impl Spot {
             Fault::Through => {
                 format!("is in {frame}, which takes no clicks: they go through it (pointer-events: none)")
             }
+            Fault::Clipped => format!("is in {frame}, which is cut off there"),
             _ => format!("is in {frame}, which is hidden now"),
         };
         let next = "close or move what is in the way, or take a new browser_snapshot".to_owned();

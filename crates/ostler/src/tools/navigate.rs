@@ -254,9 +254,12 @@ fn failed(url: &str, error: &str) -> String {
 
 /// Returns the address with `https://` before it where it has no scheme, as a browser's address bar does.
 fn with_scheme(url: &str) -> Result<String, CallError> {
-    const WITHOUT_SLASHES: &[&str] = &["about:", "data:", "blob:", "javascript:", "view-source:", "mailto:"];
+    const WITHOUT_SLASHES: &[&str] = &["about:", "data:", "blob:", "view-source:", "mailto:"];
     if url.is_empty() {
         return Err(bad("url", "must not be empty"));
+    }
+    if url.get(..11).is_some_and(|scheme| scheme.eq_ignore_ascii_case("javascript:")) {
+        return Err(bad("url", "is a script and no address: run it with browser_cdp and Runtime.evaluate"));
     }
     if url.contains("://") || WITHOUT_SLASHES.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(url.to_owned());
@@ -282,6 +285,8 @@ mod tests {
         ] {
             assert_eq!(with_scheme(given).as_deref(), Ok(opened));
         }
-        assert!(with_scheme("").is_err());
+        for wrong in ["", "javascript:alert(1)", "JavaScript:void 0"] {
+            assert!(with_scheme(wrong).is_err(), "{wrong}");
+        }
     }
 }

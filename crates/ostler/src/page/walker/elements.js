@@ -55,7 +55,8 @@ class Elements {
 
 /** Returns an element in words, as `button "Save"`. */
 function describe(element) {
-  const role = roleOf(element);
+  const own = roleOf(element);
+  const role = TRANSPARENT.has(own) && isEditingHost(element) ? 'textbox' : own;
   const name = nameOf(element, role);
   if (!TRANSPARENT.has(role)) return name ? `${role} ${quote(name, 80)}` : role;
   const text = collapse(element[its.textContent].slice(0, 400));
@@ -189,10 +190,13 @@ function reach(element, use) {
   return { ...facts, ...obstacle(over, target) };
 }
 
-/** Returns why a click that was meant for an element reaches another one: it lets clicks through, or is covered. */
+/** Returns why a click that was meant for an element reaches another one. */
 function obstacle(hit, element) {
   const through = letsThrough(element);
-  return through ? { fault: 'through', by: through === element ? '' : describe(through) } : { fault: 'covered', by: describe(coverOf(hit, element)) };
+  if (through) return { fault: 'through', by: through === element ? '' : describe(through) };
+  // What holds it does not cover it: nothing of it is drawn there.
+  if (holds(hit, element)) return { fault: 'clipped', by: describe(hit) };
+  return { fault: 'covered', by: describe(coverOf(hit, element)) };
 }
 
 /** Returns the element that has clicks go through another one, itself or the outermost around it that says so; `null` if none. */

@@ -133,7 +133,7 @@ class Outline {
       this.flush(depth);
       return this.told(element, 'textbox', depth);
     }
-    if (!this.inControl && role !== 'label' && this.isClickable(element, style)) {
+    if (role !== 'label' && this.isClickable(element, style)) {
       this.flush(depth);
       return this.clickable(element, depth);
     }
@@ -145,8 +145,9 @@ class Outline {
     else if (this.run && role === 'label') this.run += ' ';
   }
 
-  /** Returns whether a user would take an element without a role for one to click at. */
+  /** Returns whether a user would take an element that is no control for one to click at. */
   isClickable(element, style) {
+    if (this.inControl) return false;
     if (element[its.hasAttribute]('onclick') || (element[its.tabIndex] >= 0 && element[its.hasAttribute]('tabindex'))) return true;
     if (style.cursor !== 'pointer') return false;
     const parent = parentOf(element);
@@ -177,11 +178,12 @@ class Outline {
     const acts = INTERACTIVE.has(role);
     const byContent = NAMED_BY_CONTENT.has(role);
     const showsName = name && (acts || !byContent || !holdsOthers);
-    if (role === 'img' && !name) return;
+    const clickable = !acts && this.isClickable(element, getComputedStyle(element));
+    if (role === 'img' && !name && !clickable) return;
     let line = role;
     if (role === 'heading') line += ' ' + levelOf(element);
     if (showsName) line += ' ' + quote(name, MOST_NAME);
-    if (acts || PARTS.has(role) || isFocusable(element)) line += ' ' + this.ref(element);
+    if (acts || clickable || PARTS.has(role) || isFocusable(element)) line += ' ' + this.ref(element);
     const value = valueOf(element, role);
     if (value) line += ' = ' + quote(value, MOST_VALUE);
     line += statesOf(element, role, this.focused);
@@ -246,7 +248,7 @@ class Outline {
       cells.push(text + (isFocusable(cell) ? ' ' + this.ref(cell) : '') + states);
     }
     const kind = headers && headers === count ? 'columns' : 'row';
-    const ref = isFocusable(row) || row[its.hasAttribute]('onclick') ? ' ' + this.ref(row) : '';
+    const ref = isFocusable(row) || this.isClickable(row, getComputedStyle(row)) ? ' ' + this.ref(row) : '';
     const line = `${kind}${ref}${statesOf(row, 'row', this.focused)}: ${cells.join(' | ')}`;
     if (line.length > 2 * MOST_INLINE) return false;
     this.line(row, depth, line);
@@ -254,7 +256,7 @@ class Outline {
   }
 
   item(item, depth) {
-    const ref = isFocusable(item) ? ' ' + this.ref(item) : '';
+    const ref = isFocusable(item) || this.isClickable(item, getComputedStyle(item)) ? ' ' + this.ref(item) : '';
     const text = this.path ? null : this.inlined(item, depth);
     const head = '-' + ref + statesOf(item, 'listitem', this.focused);
     if (text !== null) return text || ref ? this.line(item, depth, text ? head + ' ' + text : head) : undefined;
@@ -289,7 +291,7 @@ class Outline {
   /** Ends the text that was gathered, as a line. */
   flush(depth) {
     if (!this.run) return;
-    const text = collapse(this.run.replace(UNSHOWN, ''));
+    const text = shownText(this.run);
     const node = this.runNode;
     this.run = '';
     this.runNode = null;

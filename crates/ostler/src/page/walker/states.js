@@ -100,9 +100,14 @@ function address(text) {
 /** Characters that show nothing, or that turn the direction of what follows: a page's text must not dress up as ours. */
 const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff]/g;
 
+/** Returns a page's own text as it is shown: line ends and the like are blanks, and what shows nothing is left out. */
+function shownText(text) {
+  return collapse(collapse(text).replace(UNSHOWN, ''));
+}
+
 /** Returns a page's own text in quotes, on one line. */
 function quote(text, most) {
-  const shown = cut(collapse(text.replace(UNSHOWN, '')), most);
+  const shown = cut(shownText(text), most);
   return '"' + shown.replace(/["\\]/g, '\\$&') + '"';
 }
 

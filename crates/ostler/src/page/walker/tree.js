@@ -67,8 +67,8 @@ function childrenOf(element) {
 }
 
 /**
- * Returns the labels of a control. `element.labels` would search the whole document for each control: 4 s for a page
- * with 5,000 buttons.
+ * Returns the labels of a control. `element.labels` would search the whole document for each control: a second for a
+ * page with 5,000 buttons.
  */
 function labelsOf(element) {
   const root = element[its.getRootNode]();

@@ -275,3 +275,36 @@ fn closed_shadow_trees_are_told_one_in_another_too_and_their_elements_can_be_use
     let marks = world.tool("browser_screenshot", json!({"annotate": true}))["data"]["marks"].clone();
     assert_eq!(marks.as_array().unwrap().len(), 2, "{marks}");
 }
+
+#[test]
+fn line_ends_in_the_source_part_words_and_what_shows_nothing_does_not() {
+    let mut world = World::with(&[(
+        "/",
+        "<p>one\ntwo\u{200b}three\r\n\tfour</p><textarea aria-label='Two\nlines'>a\nb</textarea>\
+         <div contenteditable aria-label=Editor><p>first</p><p>second</p></div>",
+    )]);
+    world.go("/");
+    let expected =
+        "\"one twothree four\"\ntextbox \"Two lines\" [e1] = \"a b\"\ntextbox \"Editor\" [e2] = \"first second\"\n";
+    assert_eq!(world.outline(), expected);
+    let editor = world.ref_of("textbox \"Editor\"");
+    let typed = world.tool("browser_type", json!({"ref": editor, "text": "!"}));
+    assert!(typed["text"].as_str().unwrap().starts_with("Typed into textbox \"Editor\"."), "{typed}");
+}
+
+#[test]
+fn what_is_no_control_and_can_be_clicked_has_a_ref() {
+    let mut world = World::with(&[(
+        "/",
+        "<style>.hand { cursor: pointer }</style><img width=20 height=20 onclick='1'><img width=20 height=20>
+         <img class=hand alt=Logo width=20 height=20><canvas onclick='1'></canvas><h2 class=hand>Fold</h2>
+         <ul><li class=hand>Pick<li>Plain</ul>
+         <table><tr><th>Name<tr class=hand><td>Ada</table><button class=hand><img alt=Inner width=9 height=9></button>",
+    )]);
+    world.go("/");
+    let outline = world.outline();
+    let expected =
+        "img [e1]\nimg \"Logo\" [e2]\ncanvas [e3]\nheading 2 \"Fold\" [e4]\nlist\n - [e5] \"Pick\"\n - \"Plain\"\n";
+    assert!(outline.starts_with(expected), "{outline}");
+    assert!(outline.contains("row [e7]: \"Ada\"") && outline.contains("button \"Inner\" [e8]"), "{outline}");
+}

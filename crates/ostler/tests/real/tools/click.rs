@@ -102,6 +102,17 @@ fn what_lets_clicks_through_is_not_said_to_be_covered() {
 }
 
 #[test]
+fn what_is_cut_off_is_not_said_to_be_covered_by_what_holds_it() {
+    let mut world = World::with(&[("/", "<body><p><button style='clip-path: inset(50%)'>Clipped</button></p>")]);
+    world.go("/");
+    let clipped = world.ref_of("button \"Clipped\"");
+    let refused = world.try_tool("browser_click", json!({"ref": clipped}));
+    let sentence = refused["error"].as_str().unwrap();
+    assert!(sentence.contains("is cut off or too small, so that a click at it goes to <"), "{sentence}");
+    assert_eq!(refused["error_code"], "not_actionable");
+}
+
+#[test]
 fn a_confirm_behind_a_button_ends_the_click_at_once_and_stands_in_its_result() {
     let mut world = World::with(&[("/", &button("document.title = confirm('Sure?')"))]);
     world.go("/");
