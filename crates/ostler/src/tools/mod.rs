@@ -198,4 +198,40 @@ mod tests {
             }
         }
     }
+
+    /// What an argument takes, in the words of the document.
+    fn takes(schema: &Value) -> String {
+        let list = |choices: &Vec<Value>| {
+            let choices: Vec<_> = choices.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+            choices.join(", ")
+        };
+        match (schema["enum"].as_array(), schema["type"].as_str().unwrap_or_default()) {
+            (Some(choices), _) => list(choices),
+            (None, "array") => match schema["items"]["enum"].as_array() {
+                Some(choices) => format!("list of {}", list(choices)),
+                None => "list of strings".to_owned(),
+            },
+            (None, "boolean") => "true or false".to_owned(),
+            (None, "integer") => "whole number".to_owned(),
+            (None, other) => other.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_document_of_the_tools_has_their_arguments_as_they_are() {
+        let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools.md"));
+        let document = document.expect("the document");
+        for tool in TABLE {
+            let (schema, name) = (tool.schema(), tool.name);
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let mut section =
+                format!("\n## `{name}`\n\n{}\n\n| argument | takes | |\n| --- | --- | --- |\n", tool.description());
+            for (argument, of) in schema["properties"].as_object().expect("every tool has arguments") {
+                let must = if required.iter().any(|one| one == argument) { ", required" } else { "" };
+                let says = of["description"].as_str().unwrap_or_default();
+                section.push_str(&format!("| `{argument}` | {}{must} | {says} |\n", takes(of)));
+            }
+            assert!(document.contains(&section), "docs/tools.md should have:\n{section}");
+        }
+    }
 }

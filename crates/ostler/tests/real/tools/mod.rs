@@ -1,6 +1,7 @@
 //! The tools on a real Chromium, through the line protocol.
 
 mod click;
+mod documented;
 mod navigate;
 mod poisoned;
 mod refs;
