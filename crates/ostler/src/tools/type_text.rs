@@ -103,9 +103,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let value = after.filter(|after| !after.secret && !field.secret).map(|after| after.value.0);
     let mut text = format!("Typed into {what}.");
     let expected = if work.clear { args.text.clone() } else { format!("{}{}", field.value.0, args.text) };
-    if let Some(value) =
-        value.as_deref().filter(|value| takes_keys(field.kind) && value.trim_end() != expected.trim_end())
-    {
+    if let Some(value) = value.as_deref().filter(|value| takes_keys(field.kind) && value.trim() != expected.trim()) {
         text = format!("{text} It now holds {:?}.", shown_value(value));
     }
     Ok(Outcome::new(aftermath.told_after(text), &Data { value, aftermath }))

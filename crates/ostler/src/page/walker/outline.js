@@ -185,7 +185,8 @@ class Outline {
     if (showsName) line += ' ' + quote(name, MOST_NAME);
     if (acts || clickable || PARTS.has(role) || isFocusable(element)) line += ' ' + this.ref(element);
     const value = valueOf(element, role);
-    if (value) line += ' = ' + quote(value, MOST_VALUE);
+    // An empty editor holds a line end.
+    if (value && !BLANK.test(value)) line += ' = ' + quote(value, MOST_VALUE);
     line += statesOf(element, role, this.focused);
     const target = role === 'link' ? targetOf(element) : null;
     if (target) line += ' → ' + target;

@@ -281,11 +281,10 @@ fn line_ends_in_the_source_part_words_and_what_shows_nothing_does_not() {
     let mut world = World::with(&[(
         "/",
         "<p>one\ntwo\u{200b}three\r\n\tfour</p><textarea aria-label='Two\nlines'>a\nb</textarea>\
-         <div contenteditable aria-label=Editor><p>first</p><p>second</p></div>",
+         <div contenteditable aria-label=Editor><p>first</p><p>second</p></div><div contenteditable aria-label=Empty><p><br></div>",
     )]);
     world.go("/");
-    let expected =
-        "\"one twothree four\"\ntextbox \"Two lines\" [e1] = \"a b\"\ntextbox \"Editor\" [e2] = \"first second\"\n";
+    let expected = "\"one twothree four\"\ntextbox \"Two lines\" [e1] = \"a b\"\ntextbox \"Editor\" [e2] = \"first second\"\ntextbox \"Empty\" [e3]\n";
     assert_eq!(world.outline(), expected);
     let editor = world.ref_of("textbox \"Editor\"");
     let typed = world.tool("browser_type", json!({"ref": editor, "text": "!"}));
