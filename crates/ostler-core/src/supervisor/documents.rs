@@ -23,8 +23,9 @@ impl Supervisor {
     pub(super) fn on_frame_attached(&mut self, params: &str, id: &SessionId) {
         let Some(event) = wire::read::<wire::FrameAttached>(params) else { return };
         let Some((target, frames)) = self.frames_of(id) else { return };
-        frames.on_attached(event.frame_id, event.parent_frame_id, id);
+        frames.on_attached(event.frame_id.clone(), event.parent_frame_id, id);
         self.touch(&target, Dirty::FRAMES);
+        self.look_ahead(id, &event.frame_id);
     }
 
     pub(super) fn on_frame_detached(&mut self, params: &str, id: &SessionId) {
@@ -44,6 +45,8 @@ impl Supervisor {
         let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
         if let Some((_, frames)) = self.frames_of(id) {
             frames.on_started_navigating(&event.frame_id);
+            // Its sandbox is that of the element as it is now.
+            self.look_ahead(id, &event.frame_id);
         }
     }
 
@@ -103,6 +106,7 @@ impl Supervisor {
         let Some((target, frames)) = self.frames_of(id) else { return };
         frames.sync(tree.flatten(), id);
         self.touch(&target, Dirty::FRAMES);
+        self.look_at_frames_ahead(id);
     }
 
     pub(super) fn on_context_created(&mut self, params: &str, id: &SessionId) {

@@ -8,10 +8,14 @@
 //!   frameNavigated: all below is gone, except OOPIFs attached since the navigation started (C18)
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
+use super::bridge::Sandbox;
 use crate::ids::{FrameId, SessionId};
 use crate::view::{FrameTreeView, FrameView, MAX_FRAMES, MAX_OOPIF_DEPTH, TopFrameView};
+
+/// How many documents are remembered that may show no dialogs: far more than a tab shows at once.
+const MAX_SANDBOXED: usize = 256;
 
 /// What is known of one frame.
 #[derive(Debug, Clone)]
@@ -30,6 +34,10 @@ pub(crate) struct Frame {
     oopif_since: u64,
     /// Where the count stood when its latest navigation started.
     navigation_mark: Option<u64>,
+    /// Which loading its document came by.
+    pub(crate) loader: Option<Box<str>>,
+    /// What the element that holds it says of dialogs, where that is looked at beforehand.
+    pub(crate) owner: Option<Sandbox>,
 }
 
 /// A tab's frames.
@@ -38,6 +46,8 @@ pub(crate) struct Frames {
     top: FrameId,
     frames: HashMap<FrameId, Frame>,
     count: u64,
+    /// Documents that their own policies keep from showing dialogs, by their loading, the newest last.
+    sandboxed: VecDeque<(Box<str>, Sandbox)>,
 }
 
 /// A frame as `Page.frameNavigated` and `Page.getFrameTree` describe it.
@@ -47,13 +57,14 @@ pub(crate) struct FrameInfo {
     pub(crate) parent: Option<FrameId>,
     pub(crate) url: String,
     pub(crate) origin: String,
+    pub(crate) loader: Option<Box<str>>,
 }
 
 impl Frames {
     /// Starts with a top frame whose document is not known yet.
     pub(crate) fn new(top: FrameId, session: SessionId, url: String) -> Self {
-        let mut frames = Self { top: top.clone(), frames: HashMap::new(), count: 0 };
-        let info = FrameInfo { id: top, parent: None, url, origin: String::new() };
+        let mut frames = Self { top: top.clone(), frames: HashMap::new(), count: 0, sandboxed: VecDeque::new() };
+        let info = FrameInfo { id: top, parent: None, url, origin: String::new(), loader: None };
         frames.upsert(info, &session);
         frames
     }
@@ -202,11 +213,32 @@ impl Frames {
         }
     }
 
+    /// Remembers that a document which is being loaded may show no dialogs. It may come back from the cache.
+    pub(crate) fn remember_sandbox(&mut self, loader: Box<str>, sandbox: Sandbox) {
+        if self.sandboxed.len() == MAX_SANDBOXED {
+            self.sandboxed.pop_front();
+        }
+        self.sandboxed.push_back((loader, sandbox));
+    }
+
+    /// Returns the sandbox that the policy of a frame's document puts it in.
+    pub(crate) fn sandbox_of_document(&self, frame: &Frame) -> Option<&Sandbox> {
+        let loader = frame.loader.as_ref()?;
+        self.sandboxed.iter().rev().find(|(known, _)| known == loader).map(|(_, sandbox)| sandbox)
+    }
+
+    pub(crate) fn set_owner(&mut self, id: &FrameId, sandbox: Sandbox) {
+        if let Some(frame) = self.frames.get_mut(id) {
+            frame.owner = Some(sandbox);
+        }
+    }
+
     fn upsert(&mut self, info: FrameInfo, session: &SessionId) {
         let frame = self.entry(info.id, session);
         frame.reporter = session.clone();
         frame.url = info.url;
         frame.origin = info.origin;
+        frame.loader = info.loader;
         if info.parent.is_some() {
             frame.parent = info.parent;
         }
@@ -224,6 +256,8 @@ impl Frames {
             order,
             oopif_since: 0,
             navigation_mark: None,
+            loader: None,
+            owner: None,
         })
     }
 
@@ -292,7 +326,7 @@ mod tests {
     }
 
     fn info(id: &str, parent: Option<&str>, url: &str) -> FrameInfo {
-        FrameInfo { id: frame(id), parent: parent.map(frame), url: url.to_owned(), origin: String::new() }
+        FrameInfo { id: frame(id), parent: parent.map(frame), url: url.to_owned(), origin: String::new(), loader: None }
     }
 
     fn tab() -> Frames {

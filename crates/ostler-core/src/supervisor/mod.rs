@@ -74,15 +74,26 @@ const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(7 * 24 * 3600);
 #[derive(Debug)]
 enum Purpose {
     /// A client's call.
-    Client { waiter: Waiter, task: TaskId, on_dialog: OnDialog, timeout: Duration, awaits: bool, then: Then },
+    Client {
+        waiter: Waiter,
+        task: TaskId,
+        on_dialog: OnDialog,
+        timeout: Duration,
+        awaits: bool,
+        then: Then,
+    },
     /// One of the commands that begin a connection.
     Start,
     /// Attaching to a tab that a task chose.
-    Attach { target: TargetId },
+    Attach {
+        target: TargetId,
+    },
     /// Attaching to a popup that is not ours, to let it go on (consequence 25).
     Release(TargetId),
     /// Opening a tab for a task that has none.
-    CreateTab { task: TaskId },
+    CreateTab {
+        task: TaskId,
+    },
     /// A set-up command that must be answered before its target may run.
     SetUp(SessionId),
     /// The set-up command whose silence tells a blocked page (fact A10).
@@ -103,20 +114,34 @@ enum Purpose {
     BridgeOwner(bridge::Asking),
     /// What that element lets the frame do.
     BridgeOwnerNode(bridge::Asking),
+    /// The same two of a frame that does not ask.
+    BridgeOwnerAhead(bridge::Ahead),
+    BridgeOwnerNodeAhead(bridge::Ahead),
     /// What a page asks that is paused in that script.
     BridgeQuestion(bridge::Asking),
     /// Lets a page go on whose dialog is over, if it still waits in the script.
     BridgeFree(SessionId),
     /// An answer to a dialog.
-    Answer { tab: TargetId, dialog: DialogId, by: AnsweredBy },
+    Answer {
+        tab: TargetId,
+        dialog: DialogId,
+        by: AnsweredBy,
+    },
     /// `Page.disable` before the reload that frees a tab from a removed frame's dialog (fact A25).
-    Disarm { tab: TargetId },
+    Disarm {
+        tab: TargetId,
+    },
     /// That reload.
-    Reload { tab: TargetId },
+    Reload {
+        tab: TargetId,
+    },
     /// `Page.disable` before closing a tab of ours in that state, whose task has ended.
     CloseDisarmed(TargetId),
     /// Ends the fetch of a quiet session's console.
-    Console { session: SessionId, waiter: Option<Waiter> },
+    Console {
+        session: SessionId,
+        waiter: Option<Waiter>,
+    },
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
     /// One of the commands that end the daemon's hold on the browser.
@@ -349,6 +374,7 @@ impl Supervisor {
             ("Runtime.exceptionThrown", Some(session)) => {
                 self.on_console(session, |found| console::read_exception(params, found))
             }
+            ("Network.responseReceived", Some(session)) => self.on_response(params, session),
             ("Log.entryAdded", Some(session)) => self.on_console(session, |_| console::read_log_entry(params)),
             _ => {}
         }
@@ -435,6 +461,8 @@ impl Supervisor {
             Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
             Purpose::BridgeOwner(asking) => self.on_owner(asking, &end),
             Purpose::BridgeOwnerNode(asking) => self.on_owner_node(asking, &end),
+            Purpose::BridgeOwnerAhead(ahead) => self.on_owner_ahead(ahead, &end),
+            Purpose::BridgeOwnerNodeAhead(ahead) => self.on_owner_node_ahead(&ahead, &end),
             Purpose::BridgeQuestion(asking) => self.on_question_read(asking, &end),
             Purpose::BridgeFree(session) => {
                 self.on_pause_answered(&session, &end);

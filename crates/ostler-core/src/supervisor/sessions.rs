@@ -170,6 +170,8 @@ pub(crate) struct Tab {
     /// Whether its page has answered anything: what has just come in a discarded tab's place has not (fact F8).
     pub(crate) met: bool,
     pub(crate) opener: Option<TargetId>,
+    /// The frame in there that opened it.
+    pub(super) opener_frame: Option<FrameId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
     /// How many tools act in it.
@@ -198,6 +200,7 @@ impl Tab {
             sleep_timer: None,
             met: false,
             opener: None,
+            opener_frame: None,
             ours: false,
             actions: 0,
             queue: Vec::new(),

@@ -291,7 +291,8 @@ impl Supervisor {
         let mut tab = Tab::new(id.clone(), number);
         tab.armed = self.left_armed.extract_if(.., |left| left == target).next().is_some();
         if let Some(info) = info {
-            (tab.url, tab.title, tab.opener) = (info.url.0.clone(), info.title.0.clone(), info.opener_id.clone());
+            (tab.url, tab.title) = (info.url.0.clone(), info.title.0.clone());
+            (tab.opener, tab.opener_frame) = (info.opener_id.clone(), info.opener_frame_id.clone());
         }
         self.tabs.insert(target.clone(), tab);
         if let Some(task) = self.tasks.get_mut(id) {

@@ -4,6 +4,7 @@
 //! nothing. What a page chose (addresses, titles, messages) is read as lossy text.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -30,6 +31,9 @@ pub(crate) struct TargetInfo {
     pub(crate) url: LossyText,
     #[serde(default)]
     pub(crate) opener_id: Option<TargetId>,
+    /// The frame of the opener that opened it.
+    #[serde(default)]
+    pub(crate) opener_frame_id: Option<FrameId>,
     #[serde(default)]
     pub(crate) can_access_opener: bool,
     #[serde(default)]
@@ -137,6 +141,8 @@ pub(crate) struct Frame {
     url_fragment: LossyText,
     #[serde(default)]
     security_origin: LossyText,
+    #[serde(default)]
+    loader_id: Option<Box<str>>,
 }
 
 impl From<Frame> for FrameInfo {
@@ -146,6 +152,7 @@ impl From<Frame> for FrameInfo {
             parent: frame.parent_id,
             url: frame.url.0 + &frame.url_fragment.0,
             origin: frame.security_origin.0,
+            loader: frame.loader_id,
         }
     }
 }
@@ -328,6 +335,22 @@ pub(crate) struct Node<'a> {
     /// A name, its value, the next name.
     #[serde(borrow, default)]
     pub(crate) attributes: Vec<Cow<'a, str>>,
+}
+
+/// `Network.responseReceived`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResponseReceived<'a> {
+    #[serde(borrow)]
+    pub(crate) loader_id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) response: Response<'a>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Response<'a> {
+    #[serde(borrow, default)]
+    pub(crate) headers: HashMap<Cow<'a, str>, Cow<'a, str>>,
 }
 
 /// Any event about a request that says which one.

@@ -187,31 +187,6 @@ fn a_sandboxed_srcdoc_frame_is_not_held_so_its_first_script_may_ask_natively() {
 }
 
 #[test]
-fn a_frame_that_is_sandboxed_without_modals_gets_no_dialog_and_neither_does_one_inside_of_it() {
-    let told = "<script>top.postMessage(String(prompt('first?')), '*')</script>";
-    let holds = "<iframe src='{there}/told'></iframe>";
-    let mut world = bridged(&[("/told", told), ("/holds", holds)]);
-    let silent = [
-        "<iframe sandbox='allow-scripts' src='/told'></iframe>",
-        "<iframe sandbox='allow-scripts allow-same-origin' src='/told'></iframe>",
-        "<iframe sandbox='allow-scripts' src='/holds'></iframe>",
-    ];
-    for (number, frame) in silent.iter().enumerate() {
-        let path = format!("/{number}");
-        world.site.put(&path, &format!("<script>onmessage = e => document.title = e.data</script>{frame}"));
-        let url = world.site.here(&path);
-        world.line.cdp("Page.navigate", json!({"url": url}));
-        wait_until("the frame goes on by itself", || look(&mut world, "document.title") == "null");
-    }
-    assert_eq!(world.line.state()["recent_dialogs"], json!([]));
-    world.site.put("/", &silent[0].replace("allow-scripts", "allow-scripts allow-modals"));
-    let url = world.site.here("/");
-    world.line.cdp("Page.navigate", json!({"url": url}));
-    assert_eq!(world.wait_for_dialogs(1)[0]["message"], "first?");
-    answer(&mut world, "asked");
-}
-
-#[test]
 fn the_pages_own_debugger_statements_do_not_stop_it() {
     let page = "<script>let n = 0; setInterval(() => { debugger; eval('debugger'); n++ }, 1)</script>";
     let mut world = bridged(&[("/", page)]);

@@ -1,43 +1,12 @@
 //! Pages that mean ill of the bridge: they may ask as they may ask natively, and no page forges, answers or suppresses a
-//! question in any other way. Each test runs over both transports.
+//! question in any other way.
 
-use ostler_mock::Proxy;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 
-use super::browser::Chromium;
+use super::bridged::Bridged;
 use super::sandbox::wait_until;
-use super::world::World;
 
-/// A browser whose pages ask over the bridge, by pauses or by requests.
-struct Hostile {
-    world: World,
-    /// Refuses the Debugger domain and dismisses native dialogs, so that what an agent answers came over the bridge.
-    _proxy: Option<(Proxy, Runtime)>,
-}
-
-impl Hostile {
-    fn by_pauses(bridge: &str, pages: &[(&str, &str)]) -> Self {
-        let config = format!("browser:\n  dialog_bridge: {bridge}\n");
-        Self { world: World::configured(&config, pages), _proxy: None }
-    }
-
-    fn by_requests(bridge: &str, pages: &[(&str, &str)]) -> Self {
-        let chromium = Chromium::start();
-        let runtime = Runtime::new().unwrap();
-        let proxy = runtime.block_on(Proxy::start(&chromium.websocket_url()));
-        proxy.refuse("Debugger");
-        proxy.dismiss_dialogs();
-        let config = format!("browser:\n  dialog_bridge: {bridge}\n");
-        let world = World::by_way_of(&proxy.http_url(), chromium, &config, pages);
-        Self { world, _proxy: Some((proxy, runtime)) }
-    }
-
-    fn both(bridge: &str, pages: &[(&str, &str)], test: impl Fn(Self)) {
-        test(Self::by_pauses(bridge, pages));
-        test(Self::by_requests(bridge, pages));
-    }
-
+impl Bridged {
     /// Has the page ask, and looks at what it gets when an agent answers.
     #[track_caller]
     fn ask_and_answer(&mut self, text: &str) {
@@ -115,18 +84,18 @@ const POISON: &str = r#"<script>
 
 #[test]
 fn what_a_page_puts_in_the_place_of_everything_changes_no_question_and_sees_none() {
-    Hostile::both("always", &[("/", POISON)], |mut hostile| {
-        hostile.world.go("/");
-        hostile.ask_and_answer("from the agent");
-        assert_eq!(hostile.look("seen.length"), 0);
+    Bridged::both(&[("/", POISON)], |mut bridged| {
+        bridged.world.go("/");
+        bridged.ask_and_answer("from the agent");
+        assert_eq!(bridged.look("seen.length"), 0);
         // Missing arguments are missing, and a missing text is the page's own default.
         let cases = "const poison = { get: () => 'poison', set() {}, configurable: true }; \
             Object.defineProperty(Array.prototype, 0, poison); Object.defineProperty(Object.prototype, 'text', poison); \
             setTimeout(() => { window.got = prompt(undefined, 'own') }, 0); 1";
-        hostile.look(cases);
-        assert_eq!(hostile.world.wait_for_dialogs(1)[0]["message"], "");
-        assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
-        wait_until("the page has its own default", || hostile.look("window.got") == "own");
+        bridged.look(cases);
+        assert_eq!(bridged.world.wait_for_dialogs(1)[0]["message"], "");
+        assert_eq!(bridged.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+        wait_until("the page has its own default", || bridged.look("window.got") == "own");
     });
 }
 
@@ -152,13 +121,13 @@ const COPY: &str = r#"<script>
 
 #[test]
 fn a_page_that_copies_the_script_under_its_own_name_asks_nobody() {
-    let mut hostile = Hostile::by_pauses("always", &[("/", COPY)]);
-    hostile.world.go("/");
-    hostile.look("setTimeout(ask, 0); 1");
-    hostile.world.wait_for_dialogs(1);
-    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
-    wait_until("the page went on", || hostile.look("window.got") == "offered");
-    let learnt = hostile.look("learnt()");
+    let mut bridged = Bridged::by_pauses("always", &[("/", COPY)]);
+    bridged.world.go("/");
+    bridged.look("setTimeout(ask, 0); 1");
+    bridged.world.wait_for_dialogs(1);
+    assert_eq!(bridged.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+    wait_until("the page went on", || bridged.look("window.got") == "offered");
+    let learnt = bridged.look("learnt()");
     assert_eq!([&learnt["functions"], &learnt["that"]], [&json!([]), &json!(0)], "{learnt}");
     assert!(!learnt["native"].as_str().unwrap().contains("ostler"), "{learnt}");
     let name = learnt["names"][0].as_str().expect("a stack trace tells it").to_owned();
@@ -171,39 +140,39 @@ fn a_page_that_copies_the_script_under_its_own_name_asks_nobody() {
         )
     };
     for key in ["", "00000000000000000000000000000000"] {
-        hostile.look(&copy(key));
-        assert_eq!(hostile.look("forge()"), json!([false, null]), "it does not even get a look");
+        bridged.look(&copy(key));
+        assert_eq!(bridged.look("forge()"), json!([false, null]), "it does not even get a look");
     }
-    hostile.ask_and_answer("still the agent");
+    bridged.ask_and_answer("still the agent");
     // Another document knows the name from the start, and so does one that is there before the bridge: in that one the
     // copy is the first of its name, is looked at, and cannot prove to be ours.
-    hostile.world.site.put("/again", &format!("<script>{}</script>", copy("")));
-    hostile.world.go("/again");
-    assert_eq!(hostile.look("forge()"), json!([false, null]));
-    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "never"}))["ok"], true);
-    hostile.world.go("/again");
-    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
-    assert_eq!(hostile.look("forge()"), json!([true, null]));
-    hostile.nothing_else_was_asked(2);
+    bridged.world.site.put("/again", &format!("<script>{}</script>", copy("")));
+    bridged.world.go("/again");
+    assert_eq!(bridged.look("forge()"), json!([false, null]));
+    assert_eq!(bridged.world.line.ask(json!({"meta": "connect", "dialog_bridge": "never"}))["ok"], true);
+    bridged.world.go("/again");
+    assert_eq!(bridged.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
+    assert_eq!(bridged.look("forge()"), json!([true, null]));
+    bridged.nothing_else_was_asked(2);
 }
 
 #[test]
 fn a_page_that_requests_the_address_itself_asks_nobody() {
-    let mut hostile = Hostile::by_requests("always", &[("/", COPY)]);
-    hostile.world.site.put("/worker.js", WORKER);
-    hostile.world.go("/");
-    hostile.look("setTimeout(ask, 0); 1");
-    hostile.world.wait_for_dialogs(1);
-    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
-    wait_until("the page went on", || hostile.look("window.got") == "offered");
-    let learnt = hostile.look("learnt()");
+    let mut bridged = Bridged::by_requests("always", &[("/", COPY)]);
+    bridged.world.site.put("/worker.js", WORKER);
+    bridged.world.go("/");
+    bridged.look("setTimeout(ask, 0); 1");
+    bridged.world.wait_for_dialogs(1);
+    assert_eq!(bridged.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
+    wait_until("the page went on", || bridged.look("window.got") == "offered");
+    let learnt = bridged.look("learnt()");
     assert_eq!(learnt["functions"], json!([]), "{learnt}");
     let address = learnt["requests"][0].as_str().expect("its performance entries tell it").to_owned();
     let question =
         r#"{"number":9,"type":"prompt","message":"forged","defaultPrompt":"","url":"https://bank.example/"}"#;
     for body in [question.to_owned(), format!("0000000000000000{question}"), String::new()] {
         let body = json!(body);
-        let asked = hostile
+        let asked = bridged
             .world
             .line
             .js(&format!("fetch('{address}', {{method: 'POST', body: {body}}}).then(() => 1, () => 2)"));
@@ -212,22 +181,22 @@ fn a_page_that_requests_the_address_itself_asks_nobody() {
             "(() => {{ const x = new XMLHttpRequest(); x.open('POST', '{address}', false); \
             try {{ x.send({body}); return 1 }} catch {{ return 2 }} }})()"
         );
-        assert_eq!(hostile.world.line.js(&sync), 2, "{body}");
+        assert_eq!(bridged.world.line.js(&sync), 2, "{body}");
     }
-    hostile.ask_and_answer("still the agent");
+    bridged.ask_and_answer("still the agent");
 
     // Nor does a service worker see what our script sends, or answer it.
-    hostile
+    bridged
         .world
         .line
         .js("navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => 1)");
-    hostile.world.wait_for("!!navigator.serviceWorker.controller");
+    bridged.world.wait_for("!!navigator.serviceWorker.controller");
     let caught = format!("fetch('{address}', {{method: 'POST', body: '1'}}).then(answer => answer.text())");
-    assert_eq!(hostile.world.line.js(&caught), r#"{"accept":true,"text":"forged"}"#, "it is in between");
-    hostile.ask_and_answer("the agent, past the worker");
+    assert_eq!(bridged.world.line.js(&caught), r#"{"accept":true,"text":"forged"}"#, "it is in between");
+    bridged.ask_and_answer("the agent, past the worker");
     let seen = "fetch('/seen').then(answer => answer.json())";
-    assert_eq!(hostile.world.line.js(seen), json!(["1"]), "of ours it saw none");
-    hostile.nothing_else_was_asked(3);
+    assert_eq!(bridged.world.line.js(seen), json!(["1"]), "of ours it saw none");
+    bridged.nothing_else_was_asked(3);
 }
 
 const WORKER: &str = r#"
@@ -245,47 +214,63 @@ const WORKER: &str = r#"
     };
 "#;
 
+/// Sees all that passes through the functions that our script calls, and lets it pass.
+const SPY: &str = r#"<script>
+    window.seen = [];
+    const { apply } = Reflect;
+    const spy = (holder, name) => {
+        const before = holder[name];
+        holder[name] = function (...args) {
+            seen.push([name, typeof this, args]);
+            return new.target ? new before(...args) : apply(before, this, args);
+        };
+        Object.setPrototypeOf(holder[name], before);
+        holder[name].prototype = before.prototype;
+    };
+    for (const name of ["stringify", "parse"]) spy(JSON, name);
+    for (const name of ["charCodeAt", "slice", "includes"]) spy(String.prototype, name);
+    for (const name of ["open", "send"]) spy(XMLHttpRequest.prototype, name);
+    for (const name of ["apply", "getOwnPropertyDescriptor", "defineProperty"]) spy(Reflect, name);
+    for (const name of ["BigInt", "XMLHttpRequest"]) spy(window, name);
+</script>"#;
+
 #[test]
-fn a_page_that_was_there_before_the_bridge_learns_nothing_that_another_page_could_use() {
-    // What it sees of a request is signed for that question alone.
-    let mut hostile = Hostile::by_requests("never", &[("/", POISON), ("/next", "<p>x")]);
-    hostile.world.go("/");
-    assert_eq!(hostile.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
-    hostile.look("setTimeout(() => { window.got = String(confirm('really?')) }, 0); 1");
-    hostile.world.wait_for_dialogs(1);
-    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "dismiss"}))["ok"], true);
-    wait_until("the page has Cancel", || hostile.look("window.got") == "false");
-    let source = "JSON.stringify(seen, (_, value) => typeof value === 'bigint' ? `bigint ${value}` : value)";
-    let seen = hostile.look(source);
-    let seen = seen.as_str().unwrap_or_default();
-    assert!(!seen.contains("key0") && !seen.contains("0x"), "{seen}");
-    hostile.world.go("/next");
-    hostile.look("setTimeout(() => { window.got = prompt('really?') }, 0); 1");
-    hostile.world.wait_for_dialogs(1);
-    assert_eq!(hostile.world.line.ask(json!({"meta": "dialog", "action": "accept", "prompt_text": "x"}))["ok"], true);
-    wait_until("the next page has the text", || hostile.look("window.got") == "x");
+fn a_page_that_was_there_before_the_bridge_does_not_see_the_key() {
+    let mut bridged = Bridged::by_requests("never", &[("/", SPY)]);
+    bridged.world.go("/");
+    assert_eq!(bridged.world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}))["ok"], true);
+    bridged.ask_and_answer("the agent");
+    let signs = bridged.look("seen.filter(([name]) => name === 'BigInt').length > 0");
+    assert_eq!(signs, true, "it was there when the question was signed");
+    // Whatever is made with the key is a big integer. The only one that leaves the script is the signature, to be sent.
+    let left = "(() => { const all = seen.flat(Infinity); const sent = seen.find(([name]) => name === 'send')[2][0]; \
+        const numbers = all.filter(value => typeof value === 'bigint'); \
+        return numbers.length === 1 && sent.startsWith(numbers[0].toString(16) + '{') && \
+            !all.some(value => typeof value === 'string' && /[0-9a-f]{32}|0x/.test(value)) })()";
+    assert_eq!(bridged.look(left), true);
+    bridged.nothing_else_was_asked(1);
 }
 
 #[test]
 fn a_page_that_replaces_the_functions_has_its_own_and_no_question() {
-    Hostile::both("always", &[("/", "<p>x")], |mut hostile| {
-        hostile.world.go("/");
-        hostile.look("window.confirm = () => 'mine'; delete window.alert; 1");
-        assert_eq!(hostile.look("[confirm('x'), typeof alert].join()"), "mine,undefined");
-        hostile.ask_and_answer("the agent");
-        hostile.nothing_else_was_asked(1);
+    Bridged::both(&[("/", "<p>x")], |mut bridged| {
+        bridged.world.go("/");
+        bridged.look("window.confirm = () => 'mine'; delete window.alert; 1");
+        assert_eq!(bridged.look("[confirm('x'), typeof alert].join()"), "mine,undefined");
+        bridged.ask_and_answer("the agent");
+        bridged.nothing_else_was_asked(1);
     });
 }
 
 #[test]
 fn a_page_that_comes_back_from_the_cache_asks_over_the_bridge_again() {
-    Hostile::both("always", &[("/", "<p>x"), ("/next", "<p>y")], |mut hostile| {
-        hostile.world.go("/");
-        hostile.look("window.mark = 1");
-        hostile.world.go("/next");
-        hostile.look("history.back(); 1");
-        hostile.world.wait_for("window.mark === 1 && location.pathname === '/'");
-        hostile.ask_and_answer("after the way back");
-        hostile.nothing_else_was_asked(1);
+    Bridged::both(&[("/", "<p>x"), ("/next", "<p>y")], |mut bridged| {
+        bridged.world.go("/");
+        bridged.look("window.mark = 1");
+        bridged.world.go("/next");
+        bridged.look("history.back(); 1");
+        bridged.world.wait_for("window.mark === 1 && location.pathname === '/'");
+        bridged.ask_and_answer("after the way back");
+        bridged.nothing_else_was_asked(1);
     });
 }

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod bridged;
 mod browser;
 mod cloud_service;
 #[path = "../host/mod.rs"]
@@ -18,6 +19,8 @@ mod world;
 mod bridge;
 mod bridge_by_request;
 mod bridge_hostile;
+mod bridge_loop;
+mod bridge_sandbox;
 mod bytes;
 mod calls;
 mod cloud;

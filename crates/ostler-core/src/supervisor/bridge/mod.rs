@@ -15,6 +15,7 @@
 //! Whatever neither carries goes on to the native dialog: a page never gets an answer that nobody gave. And a page never
 //! asks by way of the bridge but through our script, which proves with a secret that it is ours: secret.rs.
 
+mod asking;
 mod pauses;
 mod question;
 mod requests;
@@ -22,15 +23,16 @@ mod sandbox;
 mod script;
 mod secret;
 
+pub(super) use self::asking::{Ahead, Asking};
 pub(super) use self::pauses::Told;
-pub(super) use self::sandbox::Asking;
+pub(super) use self::sandbox::Sandbox;
 pub(super) use self::script::Script;
 pub use self::secret::BridgeSecret;
 use super::dialogs::Dialog;
 use super::publish::Dirty;
 use super::sessions::{Kind, Session};
 use super::timers::TimerId;
-use super::{End, Purpose, Supervisor, object, wire};
+use super::{End, Flight, Purpose, Supervisor, object, wire};
 use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId};
 use crate::view::DialogBridge;
 
@@ -171,6 +173,7 @@ impl Supervisor {
                 let patterns = self.held_requests();
                 self.send_awaited(Purpose::SetUp(id.clone()), id, "Fetch.enable", &patterns);
                 self.send_awaited(Purpose::SetUp(id.clone()), id, "Page.setBypassCSP", r#"{"enabled":true}"#);
+                self.look_at_frames_ahead(id);
             }
         }
         self.add_script(id, transport);
@@ -304,7 +307,11 @@ impl Supervisor {
     fn take_off_bridge(&mut self, id: &SessionId) -> bool {
         let waits = |dialog: &Dialog| dialog.is_bridged() && dialog.owner == *id;
         let reading = self.sessions.get(id).and_then(|session| session.bridge.as_ref()?.reading).is_some();
-        if reading || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits) {
+        let looking = |flight: &Flight<Purpose>| match &flight.purpose {
+            Purpose::BridgeOwner(asking) | Purpose::BridgeOwnerNode(asking) => asking.session == *id,
+            _ => false,
+        };
+        if reading || self.calls.any(looking) || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits) {
             return false;
         }
         let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return true };

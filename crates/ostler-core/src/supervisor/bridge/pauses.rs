@@ -15,8 +15,8 @@ use serde::Deserialize;
 
 use super::super::timers::Timer;
 use super::super::{End, Purpose, Scope, Supervisor, wire};
+use super::asking::{Asking, Held};
 use super::question::Question;
-use super::sandbox::Asking;
 use super::{Via, script};
 use crate::ids::{FrameId, SessionId};
 use crate::view::ClosedBy;
@@ -110,7 +110,7 @@ impl Supervisor {
         };
         bridge.pauses += 1;
         let pause = bridge.pauses;
-        self.look_at_owner(Asking { session: id.clone(), at: frame.clone(), frame, call_frame, pause });
+        self.ask_if_allowed(id, frame, Held::Pause { call_frame, pause });
         Told::No
     }
 
@@ -122,10 +122,11 @@ impl Supervisor {
     }
 
     pub(super) fn read_question(&mut self, asking: Asking) {
+        let Held::Pause { call_frame, .. } = &asking.held else { return };
         let session = asking.session.clone();
         let params = format!(
             r#"{{"callFrameId":{},"expression":"{READ}","returnByValue":true}}"#,
-            serde_json::Value::from(&*asking.call_frame)
+            serde_json::Value::from(&**call_frame)
         );
         let purpose = Purpose::BridgeQuestion(asking);
         let read = self.send_own(purpose, Some(&session), "Debugger.evaluateOnCallFrame", &params);
@@ -139,7 +140,7 @@ impl Supervisor {
             // Somebody was quicker and let it go on: unread, the question went to the native dialog.
             return;
         }
-        let Asking { session: ref id, frame, call_frame, .. } = asking;
+        let Asking { session: ref id, frame, held: Held::Pause { call_frame, .. }, .. } = asking else { return };
         let Some(read) = self.bridge_mut(id).and_then(|bridge| bridge.reading.take()) else { return };
         let result = match end {
             End::Answer(Ok(result)) => result,

@@ -12,10 +12,7 @@ use crate::cdp::envelope::WireEvent;
 use crate::ids::{FrameId, SessionId, TargetId, TaskId};
 use crate::view::DialogKind;
 
-/// How many questions may be open in one frame: a page that waits asks no second one, and few remain of documents that
-/// were left a moment ago.
-const MOST_IN_FRAME: usize = 4;
-/// How many may be open in one tab, whose frames ask beside each other if they are of different processes.
+/// How many questions may be open in one tab, whose frames ask beside each other if they are of different processes.
 const MOST_IN_TAB: usize = 32;
 /// How long a message or an address and what a prompt offers are at most, as `overrides.js` cuts them.
 const MOST_OF_TEXT: usize = 10_240;
@@ -77,7 +74,7 @@ impl Supervisor {
         via: Via,
     ) -> bool {
         let Some((target, task, root)) = self.tab_that_shows(id) else { return false };
-        if !question.is_of_our_script() || self.asks_too_much(&target, &frame) {
+        if !question.is_of_our_script() || self.asks_too_much(&target) {
             return false;
         }
         let raw = question.as_opening(&frame);
@@ -107,11 +104,9 @@ impl Supervisor {
     }
 
     /// Returns whether so many questions wait that one more is a page's attempt to fill our memory.
-    fn asks_too_much(&self, target: &TargetId, frame: &FrameId) -> bool {
+    fn asks_too_much(&self, target: &TargetId) -> bool {
         let open = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
-        let bridged: Vec<_> = open.filter(|dialog| dialog.is_bridged()).collect();
-        let in_frame = bridged.iter().filter(|dialog| dialog.view.frame_id == *frame).count();
-        in_frame >= MOST_IN_FRAME || bridged.len() >= MOST_IN_TAB
+        open.filter(|dialog| dialog.is_bridged()).count() >= MOST_IN_TAB
     }
 
     /// A page wants to be printed. A preview in a window would block it (fact A28), so that nothing is shown; clients

@@ -5,10 +5,11 @@
 use memchr::memmem;
 
 use super::super::{Purpose, Supervisor, wire};
+use super::asking::Held;
 use super::pauses::Told;
 use super::question::Question;
 use super::{Transport, Via};
-use crate::ids::SessionId;
+use crate::ids::{FrameId, SessionId};
 
 impl Supervisor {
     /// Returns the parameters of `Fetch.enable` that hold our script's requests and no others.
@@ -41,7 +42,7 @@ impl Supervisor {
         }
     }
 
-    /// Returns whether the question is asked, or needs no answer.
+    /// Returns whether it is a question of our script.
     fn take_question(&mut self, params: &str, id: &SessionId, request: &str) -> bool {
         let Some(held) = wire::read::<wire::RequestPaused<'_>>(params) else { return false };
         let signed = held.request.post_data.as_deref().and_then(|body| Some(body.split_at(body.find('{')?)));
@@ -49,14 +50,41 @@ impl Supervisor {
         if u64::from_str_radix(signature, 16) != Ok(self.script.secret.sign(text)) {
             return false;
         }
-        let Some(question) = wire::read::<Question<'_>>(text) else { return false };
+        let document = self.document_in(id, &held.frame_id);
+        let held_request = Held::Request { id: request.into(), question: text.into(), document };
+        self.ask_if_allowed(id, held.frame_id, held_request);
+        true
+    }
+
+    /// The frame may ask.
+    pub(super) fn ask_by_request(&mut self, id: &SessionId, frame: FrameId, request: &str, text: &str) {
+        let Some(question) = wire::read::<Question<'_>>(text) else { return self.fail_held(id, request) };
         if question.is_print() {
-            self.on_print(id, &held.frame_id, &question);
-            self.answer_request(Purpose::Ignored, id, request, r#"{"accept":true}"#);
-            return true;
+            self.on_print(id, &frame, &question);
+            return self.answer_request(Purpose::Ignored, id, request, r#"{"accept":true}"#);
         }
+        self.close_requests_of(id, &frame);
         let via = Via::Request { id: request.into() };
-        self.on_bridge_question(id, held.frame_id, &question, via)
+        if !self.on_bridge_question(id, frame, &question, via) {
+            self.fail_held(id, request);
+        }
+    }
+
+    /// A frame waits for one request at a time: what it asked before is over, by our answer if one is on its way, whose
+    /// reply may come after its page has asked again.
+    fn close_requests_of(&mut self, id: &SessionId, frame: &FrameId) {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
+        let Some(tab) = self.tabs.get(&target) else { return };
+        let of_frame = tab.dialogs.iter().filter(|dialog| {
+            matches!(dialog.via, Via::Request { .. }) && dialog.owner == *id && dialog.view.frame_id == *frame
+        });
+        for number in of_frame.map(|dialog| dialog.view.id).collect::<Vec<_>>() {
+            let Some(dialog) = self.take_dialog(&target, number) else { continue };
+            if dialog.answer.is_none() {
+                self.free_bridged(&dialog);
+            }
+            self.record_as_answered(&target, dialog);
+        }
     }
 
     fn fail_held(&mut self, id: &SessionId, request: &str) {

@@ -1,115 +1,56 @@
-//! A frame that may show no dialogs is not asked for one over the bridge either (fact B10).
-//!
-//! Where a frame is sandboxed without `allow-modals`, the native functions return at once and show nothing. A script in
-//! the frame cannot tell, but the elements that hold it and its ancestors do, so that we look at them first:
-//!
-//! ```text
-//!   paused ──▶ DOM.getFrameOwner ──▶ DOM.describeNode ──┬─ no modals: resumed unread, the native function says no
-//!                      ▲                                ├─ the top is reached, or nobody answers: the question is read
-//!                      └───────── its parent's ─────────┘
-//! ```
+//! What a sandbox says of dialogs: that of a frame's element, or that which a document's own policy puts it in.
 
-use std::time::Duration;
-
-use super::super::{End, Purpose, Supervisor, wire};
-use crate::ids::{FrameId, SessionId};
-
-/// How long a page may be silent about its frames before the question is read regardless.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// A page that is paused in our script.
-#[derive(Debug)]
-pub(in super::super) struct Asking {
-    pub(super) session: SessionId,
-    pub(super) frame: FrameId,
-    pub(super) call_frame: Box<str>,
-    /// Which of the session's pauses it is.
-    pub(super) pause: u64,
-    /// The frame whose element is looked at: the one that asks, or an ancestor.
-    pub(super) at: FrameId,
+/// How far a sandbox lets a frame show dialogs, and the popups that the frame opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Sandbox {
+    modals: bool,
+    /// Popups are not in it.
+    popups_escape: bool,
 }
 
-impl Supervisor {
-    /// Reads the question, unless the frame may show no dialogs.
-    pub(super) fn look_at_owner(&mut self, asking: Asking) {
-        let Some((_, session)) = self.holder_of(&asking) else { return self.read_question(asking) };
-        let params = super::object(&[("frameId", asking.at.as_str())]);
-        self.look(&session, "DOM.getFrameOwner", &params, asking, Purpose::BridgeOwner);
+impl Sandbox {
+    const NONE: Self = Self { modals: true, popups_escape: true };
+
+    /// Returns that of an element with these attributes, each a name and then its value.
+    pub(super) fn of_element(attributes: &[impl AsRef<str>]) -> Self {
+        let sandbox = attributes.chunks_exact(2).find(|pair| pair[0].as_ref() == "sandbox");
+        sandbox.map_or(Self::NONE, |pair| Self::of_tokens(pair[1].as_ref().split_ascii_whitespace()))
     }
 
-    pub(in super::super) fn on_owner(&mut self, asking: Asking, end: &End) {
-        if !self.still_asks(&asking) {
-            return;
-        }
-        let owner = answer::<wire::FrameOwner>(end);
-        match (owner, self.holder_of(&asking)) {
-            (Some(owner), Some((_, session))) => {
-                let params = format!(r#"{{"backendNodeId":{}}}"#, owner.backend_node_id);
-                self.look(&session, "DOM.describeNode", &params, asking, Purpose::BridgeOwnerNode);
-            }
-            _ => self.read_question(asking),
-        }
+    /// Returns that of a document with this `Content-Security-Policy`, which can hold several policies: the strictest.
+    pub(super) fn of_policies(header: &str) -> Self {
+        let policies = header.split([',', '\n']);
+        policies.filter_map(Self::of_policy).fold(Self::NONE, |all, one| Self {
+            modals: all.modals && one.modals,
+            popups_escape: all.popups_escape && one.popups_escape,
+        })
     }
 
-    pub(in super::super) fn on_owner_node(&mut self, asking: Asking, end: &End) {
-        if !self.still_asks(&asking) {
-            return;
-        }
-        let Some(node) = answer::<wire::DescribedNode<'_>>(end).map(|described| described.node) else {
-            return self.read_question(asking);
-        };
-        if forbids_modals(&node.attributes) {
-            if let Some(bridge) = self.bridge_mut(&asking.session) {
-                bridge.reading = None;
-            }
-            return self.go_on(&asking.session);
-        }
-        match self.holder_of(&asking) {
-            Some((parent, _)) => self.look_at_owner(Asking { at: parent, ..asking }),
-            None => self.read_question(asking),
-        }
+    fn of_policy(policy: &str) -> Option<Self> {
+        policy.split(';').find_map(|directive| {
+            let mut words = directive.split_ascii_whitespace();
+            words.next().filter(|name| name.eq_ignore_ascii_case("sandbox")).map(|_| Self::of_tokens(words))
+        })
     }
 
-    fn look(&mut self, holder: &SessionId, method: &str, params: &str, asking: Asking, purpose: fn(Asking) -> Purpose) {
-        let session = asking.session.clone();
-        let call = self.send(purpose(asking), Some(holder), method, Some(params.as_bytes()), LOOK);
-        if let Some(bridge) = self.bridge_mut(&session) {
-            bridge.reading = Some(call);
+    fn of_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
+        let mut sandbox = Self { modals: false, popups_escape: false };
+        for token in tokens {
+            sandbox.modals |= token.eq_ignore_ascii_case("allow-modals");
+            sandbox.popups_escape |= token.eq_ignore_ascii_case("allow-popups-to-escape-sandbox");
         }
+        sandbox
     }
 
-    /// Returns the parent of the frame that is looked at, and the session that knows the element in between.
-    fn holder_of(&self, asking: &Asking) -> Option<(FrameId, SessionId)> {
-        let tab = self.sessions.get(&asking.session)?.tab.as_ref()?;
-        let frames = self.tabs.get(tab)?.frames.as_ref()?;
-        let parent = frames.get(&asking.at)?.parent.clone()?;
-        let session = frames.session_of(&parent)?.clone();
-        Some((parent, session))
+    /// Returns whether a document in it may show no dialogs; `from_popup` if that document is in a popup of the frame's.
+    pub(super) fn forbids_dialogs(self, from_popup: bool) -> bool {
+        !(self.modals || from_popup && self.popups_escape)
     }
-
-    /// Returns whether the session's page has neither gone on nor paused again since.
-    pub(super) fn still_asks(&mut self, asking: &Asking) -> bool {
-        let bridge = self.bridge_mut(&asking.session);
-        bridge.is_some_and(|bridge| bridge.pauses == asking.pause && bridge.reading.is_some()) && self.is_connected()
-    }
-}
-
-fn answer<'a, T: serde::Deserialize<'a>>(end: &'a End) -> Option<T> {
-    let End::Answer(Ok(result)) = end else { return None };
-    wire::read::<T>(str::from_utf8(result).ok()?)
-}
-
-/// Returns whether an element with these attributes, each a name and then its value, lets its frame show no dialogs.
-fn forbids_modals(attributes: &[impl AsRef<str>]) -> bool {
-    let sandbox = attributes.chunks_exact(2).find(|pair| pair[0].as_ref() == "sandbox");
-    sandbox.is_some_and(|pair| {
-        !pair[1].as_ref().split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("allow-modals"))
-    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::forbids_modals;
+    use super::Sandbox;
 
     #[test]
     fn a_sandbox_forbids_dialogs_unless_it_allows_them() {
@@ -121,7 +62,30 @@ mod tests {
             (&["sandbox"], false),
             (&[], false),
         ] {
-            assert_eq!(forbids_modals(attributes), forbids, "{attributes:?}");
+            assert_eq!(Sandbox::of_element(attributes).forbids_dialogs(false), forbids, "{attributes:?}");
         }
+    }
+
+    #[test]
+    fn a_policy_forbids_dialogs_if_any_of_its_sandboxes_does() {
+        for (header, forbids) in [
+            ("", false),
+            ("default-src 'none'; report-uri /sandbox", false),
+            ("sandbox", true),
+            ("default-src *; SandBox allow-scripts;", true),
+            ("sandbox allow-scripts allow-modals", false),
+            ("sandbox allow-modals; sandbox", false),
+            ("sandbox allow-modals, sandbox allow-scripts", true),
+            ("default-src *\nsandbox allow-scripts", true),
+        ] {
+            assert_eq!(Sandbox::of_policies(header).forbids_dialogs(false), forbids, "{header:?}");
+        }
+    }
+
+    #[test]
+    fn popups_are_in_their_openers_sandbox_unless_they_may_leave_it() {
+        assert!(Sandbox::of_policies("sandbox allow-popups").forbids_dialogs(true));
+        let leaves = Sandbox::of_policies("sandbox allow-popups allow-popups-to-escape-sandbox");
+        assert!(leaves.forbids_dialogs(false) && !leaves.forbids_dialogs(true));
     }
 }

@@ -7,6 +7,7 @@
 mod attach;
 mod blocking;
 mod bridge;
+mod bridge_asking;
 mod calls;
 mod choosers;
 mod dialog_ends;
