@@ -182,6 +182,11 @@ impl Environment {
         Ok(self.home()?.join("cloud"))
     }
 
+    /// Returns the folder in which launched browsers are noted.
+    pub(crate) fn launched_folder(&self) -> Result<PathBuf, ConfigError> {
+        Ok(self.home()?.join("launched"))
+    }
+
     /// Returns the project at Browserbase.
     pub(crate) fn browserbase_project(&self) -> Result<Option<String>, ConfigError> {
         self.browserbase_project.as_ref().map(|id| utf8("BROWSERBASE_PROJECT_ID", id)).transpose()
@@ -236,6 +241,7 @@ impl Environment {
             dialog_timeout: keys::DIALOG_TIMEOUT.of(&file).map_err(wrong)?.unwrap_or(times::DIALOG_DEFAULT),
             quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
             profiles: self.home()?.join("profiles"),
+            launched: self.launched_folder()?,
             browser_id: self.browser_id()?,
             cloud: CloudSettings {
                 folder: self.cloud_folder()?,
@@ -297,6 +303,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// The folder of the profiles that `connect --launch --profile-name` keeps.
     pub(crate) profiles: PathBuf,
+    /// The folder in which it is noted which browsers were launched.
+    pub(crate) launched: PathBuf,
     /// A Browser Use browser that ends with the daemon, though somebody else started it.
     pub(crate) browser_id: Option<String>,
     /// What `connect --cloud` goes by.

@@ -15,7 +15,7 @@ use super::idle;
 use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
 use crate::endpoint::cloud::{self, CloudError, CloudFacts, CloudLease, leftovers};
-use crate::endpoint::{Given, Source, Wanted};
+use crate::endpoint::{self, Given, Source, Wanted};
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -31,8 +31,11 @@ pub(crate) async fn serve(
     let listener = UnixListener::from_std(listener).map_err(ServeError::Socket)?;
     let adopted = adopt(&settings).await?;
     let leftovers = tokio::task::spawn_blocking({
-        let cloud = settings.cloud.clone();
-        move || leftovers::end_all(&cloud.folder, &cloud.keys).iter().for_each(|leftover| tracing::warn!("{leftover}"))
+        let (cloud, launched) = (settings.cloud.clone(), settings.launched.clone());
+        move || {
+            endpoint::end_left(&launched).iter().for_each(|browser| tracing::warn!("{browser}"));
+            leftovers::end_all(&cloud.folder, &cloud.keys).iter().for_each(|leftover| tracing::warn!("{leftover}"));
+        }
     });
     let source = source(&settings, adopted.as_ref());
     let tasks = Arc::new(Registry::new(defaults(source, &settings), settings.machine));
@@ -83,6 +86,7 @@ fn defaults(source: Source, settings: &Settings) -> Defaults {
         executable: settings.executable.clone(),
         flags: settings.flags.clone(),
         profiles: settings.profiles.clone(),
+        launched: settings.launched.clone(),
         cloud: settings.cloud.clone(),
         dialog_policy: settings.dialog_policy,
         dialog_timeout: settings.dialog_timeout,

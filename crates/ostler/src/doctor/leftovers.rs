@@ -1,4 +1,5 @@
-//! What killed daemons left on this machine: sockets that nobody listens on, profiles of browsers that are gone.
+//! What killed daemons left on this machine: sockets that nobody listens on, browsers that nobody drives, profiles of
+//! browsers that are gone.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,7 @@ use super::{Finding, processes};
 use crate::config::Environment;
 use crate::daemon::lock::DaemonLock;
 use crate::daemon::ownership::{self, Expected};
-use crate::endpoint::PROFILE_PREFIX;
+use crate::endpoint::{self, LeftBrowser, PROFILE_PREFIX};
 use crate::paths::Paths;
 
 /// A younger profile may be that of a browser which is being started.
@@ -20,6 +21,7 @@ const IN_THE_MAKING: Duration = Duration::from_secs(60);
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
     let sockets = environment.paths().map(|ours| dead_sockets(&ours)).unwrap_or_default();
     let mut findings: Vec<_> = sockets.into_iter().map(dead_socket).collect();
+    findings.extend(environment.launched_folder().ok().and_then(left_browsers));
     // Where nobody tells which processes there are, a folder may be in use.
     if let Some(command_lines) = processes::command_lines() {
         let profiles = processes::unused(old_profiles(&environment.machine().temp), &command_lines);
@@ -63,6 +65,20 @@ fn dead_socket(paths: Paths) -> Finding {
         }
         Ok(format!("removed {}", paths.socket.display()))
     })
+}
+
+/// Says that browsers run on whose daemon and guard were both killed.
+fn left_browsers(folder: PathBuf) -> Option<Finding> {
+    let count = endpoint::count_left(&folder).ok().filter(|count| *count > 0)?;
+    let browsers = if count == 1 { "a launched browser".to_owned() } else { format!("{count} launched browsers") };
+    let problem = Finding::problem(format!("{browsers} or what is left of it was left behind by a killed daemon"));
+    Some(problem.fix("`ostler doctor --fix` or `ostler stop --all` ends it; so does the next daemon").repair(
+        move || {
+            let (ended, left): (Vec<_>, Vec<_>) = endpoint::end_left(&folder).into_iter().partition(|one| one.is_ended);
+            let words = |all: Vec<LeftBrowser>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            if left.is_empty() { Ok(words(ended)) } else { Err(words(left)) }
+        },
+    ))
 }
 
 /// Returns the profile folders of ours that have not been made just now.

@@ -22,6 +22,8 @@ mod given;
 mod guarded;
 mod http;
 mod launch;
+mod note;
+mod process;
 mod profiles;
 mod release;
 mod running;
@@ -39,7 +41,9 @@ use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use discover::{Sighting, Standing, survey};
 pub(crate) use error::EndpointError;
 pub(crate) use given::{Given, Headers};
-pub(crate) use launch::{GUARD_SUBCOMMAND, LaunchOptions, Launched, PROFILE_PREFIX, guard_main};
+pub(crate) use launch::{
+    GUARD_SUBCOMMAND, LaunchOptions, Launched, LeftBrowser, PROFILE_PREFIX, count_left, end_left, guard_main,
+};
 pub(crate) use wanted::Wanted;
 
 /// Where the browser is to come from.

@@ -41,6 +41,8 @@ pub(crate) struct Defaults {
     pub(crate) flags: Vec<String>,
     /// Where named profiles are.
     pub(crate) profiles: PathBuf,
+    /// Where launched browsers are noted.
+    pub(crate) launched: PathBuf,
     /// What `connect --cloud` goes by.
     pub(crate) cloud: CloudSettings,
     /// How dialogs are answered.
@@ -434,6 +436,7 @@ impl Registry {
                 options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
                 // A name; the folder is ours to know.
                 options.profile = options.profile.map(|name| self.defaults.profiles.join(name));
+                options.notes = Some(self.defaults.launched.clone());
                 (Key::Launched(task.clone()), Source::Launch(options))
             }
             ConnectTarget::Cloud(options) => {

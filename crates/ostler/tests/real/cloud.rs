@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -213,6 +214,43 @@ fn a_daemon_that_is_killed_while_it_asks_leaves_no_browser() {
 }
 
 #[test]
+fn a_daemon_that_is_killed_at_any_instant_of_a_create_or_a_stop_leaves_no_browser() {
+    let rented = Rented::new();
+    for round in 0..20 {
+        let mut connecting = rented.ostler(&["connect", "--cloud", "browser-use"]);
+        let connecting = connecting.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if round % 2 == 0 {
+            let mut client = connecting.spawn().expect("ostler runs");
+            std::thread::sleep(Duration::from_millis(round * 15));
+            // Whoever waits would start another daemon in the place of the one that is killed.
+            client.kill().and_then(|()| client.wait()).expect("ours");
+        } else {
+            assert!(connecting.status().expect("ostler runs").success());
+            let mut client = rented.ostler(&["stop"]).spawn().expect("ostler runs");
+            std::thread::sleep(Duration::from_millis(round * 2));
+            client.kill().and_then(|()| client.wait()).expect("ours");
+        }
+        if let Some(daemon) = rented.sandbox.pid() {
+            let _ = rustix::process::kill_process(
+                rustix::process::Pid::from_raw(daemon.cast_signed()).expect("a pid"),
+                Signal::KILL,
+            );
+        }
+        rented.run(&["stop", "--all"]);
+        wait_until("its guard has ended", || {
+            let guards = processes::naming("guard-cloud-browser");
+            !guards
+                .iter()
+                .any(|pid| processes::environment(*pid).contains(&rented.sandbox.home().display().to_string()))
+        });
+        rented.run(&["stop", "--all"]);
+    }
+    let (created, _) = rented.service.created_and_stops();
+    assert!(created >= 10, "every other round has a browser: {created}");
+    rented.assert_all_stopped(created);
+}
+
+#[test]
 fn a_command_that_gives_up_waiting_leaves_no_browser() {
     let rented = Rented::new();
     let mut connecting = rented.connecting();
@@ -416,5 +454,5 @@ fn stop_all_ends_every_daemon() {
     ran.assert_done();
     assert_eq!(ran.stdout, "stopped (name second)\nstopped (name t)\n");
     rented.assert_all_stopped(2);
-    assert_eq!(rented.run(&["stop", "--all"]).stdout, "no daemon runs, and none left a cloud browser behind\n");
+    assert_eq!(rented.run(&["stop", "--all"]).stdout, "no daemon runs, and none left a browser behind\n");
 }

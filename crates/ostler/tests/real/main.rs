@@ -29,6 +29,7 @@ mod discovery;
 mod frames;
 mod given;
 mod hung_page;
+mod killed;
 mod launch;
 mod lost_browser;
 mod mcp;

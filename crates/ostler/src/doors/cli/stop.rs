@@ -8,6 +8,7 @@ use super::failure::Failure;
 use crate::config::ClientSettings;
 use crate::ending;
 use crate::endpoint::cloud::leftovers::{self, Leftover};
+use crate::endpoint::{self, LeftBrowser};
 use crate::exit_code::Exit;
 
 /// Ends the daemon in good order.
@@ -16,7 +17,7 @@ use crate::exit_code::Exit;
 #[derive(Args, Debug)]
 #[command(name = "stop")]
 pub(super) struct Stop {
-    /// End every daemon of the runtime folder, and stop the cloud browsers that killed ones left behind
+    /// End every daemon of the runtime folder, and the browsers, launched or rented, that killed ones left behind
     #[arg(long)]
     all: bool,
 }
@@ -54,11 +55,17 @@ fn stop_all(context: &Context) -> Result<Exit, Failure> {
     }
     let environment = &context.environment;
     let found = leftovers::end_all(&environment.cloud_folder()?, &environment.cloud_keys()?);
+    let browsers = endpoint::end_left(&environment.launched_folder()?);
+    failures.extend(browsers.iter().filter(|browser| !browser.is_ended).map(LeftBrowser::to_string));
     let (ended, left): (Vec<_>, Vec<_>) = found.iter().partition(|leftover| leftover.is_stopped());
     failures.extend(left.into_iter().map(Leftover::to_string));
     if context.json {
         let ended: Vec<_> = ended.iter().map(|one| json!({"provider": one.provider, "id": one.id})).collect();
-        let reply = json!({"ok": failures.is_empty(), "stopped": stopped, "cloud": ended, "failures": failures});
+        let launched = browsers.iter().filter(|browser| browser.is_ended);
+        let launched: Vec<_> = launched.map(|one| json!({"pid": one.pid, "profile": one.profile})).collect();
+        let reply = json!({
+            "ok": failures.is_empty(), "stopped": stopped, "cloud": ended, "launched": launched, "failures": failures,
+        });
         print_line(&reply.to_string())?;
         return Ok(if failures.is_empty() { Exit::Success } else { Exit::WorkFailed });
     }
@@ -68,8 +75,11 @@ fn stop_all(context: &Context) -> Result<Exit, Failure> {
     for leftover in &ended {
         print_line(&leftover.to_string())?;
     }
-    if stopped.is_empty() && ended.is_empty() && failures.is_empty() {
-        print_line("no daemon runs, and none left a cloud browser behind")?;
+    for browser in browsers.iter().filter(|browser| browser.is_ended) {
+        print_line(&browser.to_string())?;
+    }
+    if stopped.is_empty() && ended.is_empty() && browsers.is_empty() && failures.is_empty() {
+        print_line("no daemon runs, and none left a browser behind")?;
     }
     if failures.is_empty() { Ok(Exit::Success) } else { Err(Failure::Work(failures.join("\nostler: "))) }
 }

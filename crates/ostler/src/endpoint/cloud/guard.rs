@@ -126,7 +126,7 @@ fn obtain(api: &Api, order: &Sealed) -> Result<(Written, Described), CloudError>
         project: order.project.clone(),
         daemon: order.daemon.clone(),
     };
-    let mut written = Written::begin(&order.folder, record).map_err(not_written)?;
+    let mut written = Written::of(&order.folder, record).map_err(not_written)?;
     let begun = match &order.id {
         Some(id) if order.address => api.look_up(id),
         Some(id) => return Ok((written, Described { id: id.clone(), address: None, live_url: None })),
@@ -158,7 +158,7 @@ fn obtain(api: &Api, order: &Sealed) -> Result<(Written, Described), CloudError>
 
 /// Stops the browser. Where that fails the record keeps its name, and our end frees its lock.
 fn stop(api: &Api, written: &mut Written, id: &str) -> Result<(), CloudError> {
-    if written.record.id.is_none() {
+    if written.said.id.is_none() {
         // It could not be written down before; what stops it later needs the name.
         let _ = written.set_id(id);
     }

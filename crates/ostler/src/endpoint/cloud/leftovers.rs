@@ -8,7 +8,7 @@ use super::api::Api;
 use super::error::CloudError;
 use super::keys::Keys;
 use super::provider::Provider;
-use super::record::{self, Written};
+use super::record::Written;
 use crate::secret::SecretUrl;
 
 /// What became of one leftover.
@@ -62,7 +62,7 @@ impl fmt::Display for Leftover {
 
 /// Counts the leftovers recorded in `folder`, and leaves them to others.
 pub(crate) fn count(folder: &Path) -> io::Result<usize> {
-    record::abandoned(folder).map(|found| found.len())
+    Written::abandoned(folder).map(|found| found.len())
 }
 
 /// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.
@@ -72,11 +72,11 @@ pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
 
 /// The same with those of one service only, for whoever has no other's key.
 pub(super) fn end_all_of(provider: Provider, folder: &Path, keys: &Keys) -> Vec<Leftover> {
-    end_those(folder, keys, |written| written.record.provider == provider)
+    end_those(folder, keys, |written| written.said.provider == provider)
 }
 
 fn end_those(folder: &Path, keys: &Keys, wanted: impl Fn(&Written) -> bool) -> Vec<Leftover> {
-    let found = match record::abandoned(folder) {
+    let found = match Written::abandoned(folder) {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!("{} cannot be read, so cloud browsers may have been left there: {error}", folder.display());
@@ -87,7 +87,7 @@ fn end_those(folder: &Path, keys: &Keys, wanted: impl Fn(&Written) -> bool) -> V
 }
 
 fn end(written: Written, keys: &Keys) -> Leftover {
-    let record = written.record.clone();
+    let record = written.said.clone();
     let fate = match &record.id {
         None => Fate::NeverNamed,
         Some(id) => match stop(&written, id, keys) {
@@ -103,7 +103,7 @@ fn end(written: Written, keys: &Keys) -> Leftover {
 }
 
 fn stop(written: &Written, id: &str, keys: &Keys) -> Result<(), CloudError> {
-    let record = &written.record;
+    let record = &written.said;
     let key = keys.of(record.provider).ok_or(CloudError::NoKey { provider: record.provider })?;
     let base = SecretUrl::new(record.api_base.as_str());
     Api::new(record.provider, &base, key, record.project.as_deref())?.stop(id)
@@ -125,7 +125,7 @@ mod tests {
                 project: None,
                 daemon: "t".to_owned(),
             };
-            drop(Written::begin(temp.path(), record).expect("written"));
+            drop(Written::of(temp.path(), record).expect("written"));
         }
         let ended = end_all_of(Provider::BrowserUse, temp.path(), &Keys::default());
         assert_eq!(ended.iter().map(|ended| ended.provider).collect::<Vec<_>>(), [Provider::BrowserUse]);

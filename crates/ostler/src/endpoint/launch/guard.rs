@@ -20,7 +20,10 @@ use tokio::process::ChildStderr;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
+use super::super::note::Note;
+use super::super::process::Process;
 use super::super::release::{Release, report};
+use super::noted::Noted;
 use super::profile::Profile;
 
 /// The hidden subcommand that is to call [`guard_main`] with the arguments after its `--`.
@@ -39,24 +42,22 @@ const TAIL: usize = 4096;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    /// The browser's process, which leads the group of its id, and the name of its profile folder.
-    Started { browser: i32, profile: String },
+    /// The browser's process, which leads the group of its id, the name of its profile folder, and where it is noted, or
+    /// why that could not be done.
+    Started { browser: i32, profile: String, note: Option<Result<PathBuf, String>> },
     /// There is no browser.
     NotStarted { why: String },
     /// The browser is gone, its group and its profile too.
     Ended { how: String, stderr: String },
 }
 
-/// Runs the guard until its browser is gone. `args`: the profile in two words, the browser, its flags.
+/// Runs the guard until its browser is gone. `args`: the folder for notes, the daemon's process, the profile in two words,
+/// the browser, its flags.
 pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
-    let (Some(kind), Some(folder), Some(program)) = (args.next(), args.next(), args.next()) else {
+    let Some(order) = Order::read(&mut args) else {
         return Release::misuse(GUARD_SUBCOMMAND);
     };
-    let Some(profile) = Profile::from_args(&kind, folder) else {
-        return Release::misuse(GUARD_SUBCOMMAND);
-    };
-    let order = Order { profile, program: program.into(), flags: args.collect() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         report(&Report::NotStarted { why: "could not be guarded: no runtime".to_owned() });
         return ExitCode::FAILURE;
@@ -77,14 +78,50 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// What to guard.
 struct Order {
+    /// Where it is noted, if it is.
+    notes: Option<PathBuf>,
+    daemon: Process,
     profile: Profile,
     program: PathBuf,
     flags: Vec<OsString>,
 }
 
+impl Order {
+    fn read(args: &mut impl Iterator<Item = OsString>) -> Option<Self> {
+        let notes = args.next().map(PathBuf::from).filter(|folder| !folder.as_os_str().is_empty());
+        let daemon = serde_json::from_str(args.next()?.to_str()?).ok()?;
+        let kind = args.next()?;
+        let profile = Profile::from_args(&kind, args.next()?)?;
+        Some(Self { notes, daemon, profile, program: args.next()?.into(), flags: args.collect() })
+    }
+
+    /// Notes that there will be a browser with this profile.
+    fn note(&self, profile: &Path) -> Option<io::Result<Note<Noted>>> {
+        let is_fresh = matches!(self.profile, Profile::Fresh(_));
+        self.notes.as_ref().map(|folder| Noted::begin(folder, self.daemon, profile, is_fresh))
+    }
+}
+
 async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     let mut family = Family::adopt().map_err(|error| format!("could not be guarded: {error}"))?;
-    let profile = order.profile.prepare()?;
+    let mut note = None;
+    let prepared = order.profile.prepare(|folder| {
+        if let Some(Ok(other_name)) = std::mem::replace(&mut note, order.note(folder)) {
+            other_name.remove();
+        }
+    });
+    let forget = |note| {
+        if let Some(Ok(note)) = note {
+            Note::remove(note);
+        }
+    };
+    let profile = match prepared {
+        Ok(profile) => profile,
+        Err(why) => {
+            forget(note);
+            return Err(why);
+        }
+    };
     let mut user_data_dir = OsString::from("--user-data-dir=");
     user_data_dir.push(&profile);
     let spawned = Command::new(&order.program)
@@ -97,16 +134,28 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn();
-    let mut browser = spawned.map_err(|error| {
-        order.profile.clean_up(&profile);
-        format!("could not be started: {error}")
-    })?;
+    let mut browser = match spawned {
+        Ok(browser) => browser,
+        Err(error) => {
+            order.profile.clean_up(&profile);
+            forget(note);
+            return Err(format!("could not be started: {error}"));
+        }
+    };
     let group = Pid::from_child(&browser);
+    if let Some(Ok(note)) = &mut note {
+        // Without it the browser is still found by its profile.
+        let _ = note.say(note.said.with_browser(group));
+    }
     let mut stderr =
         browser.stderr.take().and_then(|pipe| ChildStderr::from_std(pipe).ok()).expect("standard error was piped");
     report(&Report::Started {
         browser: group.as_raw_nonzero().get(),
         profile: profile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        note: note.as_ref().map(|note| match note {
+            Ok(note) => Ok(note.path().to_owned()),
+            Err(error) => Err(error.to_string()),
+        }),
     });
 
     let mut said = Tail::default();
@@ -118,6 +167,7 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     // Everyone who could write is gone; the limit is for a process that got away with the pipe.
     let _ = timeout(Duration::from_millis(500), said.listen(&mut stderr)).await;
     order.profile.clean_up(&profile);
+    forget(note);
     report(&Report::Ended { how: format!("ended with {status}"), stderr: said.last_lines() });
     Ok(())
 }

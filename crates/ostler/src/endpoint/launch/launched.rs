@@ -10,8 +10,11 @@ use tokio::time::{sleep, timeout};
 
 use super::super::devtools_port;
 use super::super::error::EndpointError;
-use super::super::guarded::{Guard, GuardCommand, Reports};
+use super::super::guarded::{Guard, Reports};
+use super::super::process::Process;
+use super::LaunchOptions;
 use super::guard::{CLEAR_LIMIT, GRACE, Report};
+use super::noted;
 use super::profile::Profile;
 
 /// How long the guard may take to clean up: its own limits, and time to remove a large profile on a slow disk.
@@ -38,6 +41,8 @@ pub(crate) struct Launched {
     profile: PathBuf,
     /// What becomes of that folder.
     kind: Profile,
+    /// Where it is noted that there is this browser.
+    note: Option<PathBuf>,
     /// The browser was asked to close, and may take a moment to write down what it has.
     closing: bool,
 }
@@ -45,20 +50,22 @@ pub(crate) struct Launched {
 impl Launched {
     /// Starts a guard that starts `program` with a profile of this kind.
     pub(super) async fn start(
-        command: &GuardCommand,
+        options: &LaunchOptions,
         kind: &Profile,
         program: &Path,
         flags: &[String],
     ) -> Result<Self, EndpointError> {
         let failed = |cause: String| EndpointError::GuardFailed { cause };
-        let mut to_guard = vec![OsString::from("--")];
+        let mut to_guard = vec![OsString::from("--"), options.notes.clone().unwrap_or_default().into()];
+        to_guard.push(serde_json::to_string(&Process::this()).expect("two numbers serialize").into());
         to_guard.extend(kind.to_args());
         to_guard.push(program.into());
         to_guard.extend(flags.iter().map(OsString::from));
         let Guard { process, release, mut reports } =
-            command.spawn(to_guard).map_err(|error| failed(format!("it did not start: {error}")))?;
+            options.guard.spawn(to_guard).map_err(|error| failed(format!("it did not start: {error}")))?;
         match next_report(&mut reports).await? {
-            Report::Started { browser, profile } => Ok(Self {
+            Report::Started { browser, profile, note } => Ok(Self {
+                note: noted_at(note),
                 guard: process,
                 release: Some(release),
                 reports,
@@ -140,6 +147,9 @@ impl Launched {
         let _ = kill_process_group(self.browser, Signal::KILL);
         // Blocks for half a second at worst, and only after someone killed the guard.
         self.kind.clean_up(&self.profile);
+        if let Some(note) = &self.note {
+            noted::forget(note);
+        }
     }
 }
 
@@ -149,6 +159,19 @@ impl Drop for Launched {
             self.sweep();
         }
         // Otherwise the guard is at work: dropping the pipe is all it waits for.
+    }
+}
+
+/// A browser without a note is as good as any, until somebody kills daemon and guard.
+fn noted_at(note: Option<Result<PathBuf, String>>) -> Option<PathBuf> {
+    match note? {
+        Ok(note) => Some(note),
+        Err(why) => {
+            tracing::warn!(
+                "the launched browser could not be noted ({why}): kill -9 of daemon and guard would leave it"
+            );
+            None
+        }
     }
 }
 

@@ -7,11 +7,13 @@
 //! ```
 //!
 //! The guard is this binary under another subcommand. It makes the profile and starts the browser itself, so there is
-//! no moment at which a dying daemon leaves either behind.
+//! no moment at which a dying daemon leaves either behind. It notes both before they are there: where somebody kills it
+//! together with the daemon, whoever comes next ends what is left.
 
 mod executable;
 mod guard;
 mod launched;
+mod noted;
 mod profile;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
 pub(crate) use guard::{GUARD_SUBCOMMAND, guard_main};
 pub(crate) use launched::Launched;
+pub(crate) use noted::{LeftBrowser, count_left, end_left};
 pub(crate) use profile::{PROFILE_PREFIX, Profile};
 
 /// How to start a browser.
@@ -39,6 +42,9 @@ pub(crate) struct LaunchOptions {
     pub(crate) extra_flags: Vec<String>,
     /// The folder of a profile that stays; without one the profile is fresh, and goes with the browser.
     pub(crate) profile: Option<PathBuf>,
+    /// The folder in which it is noted that there is such a browser; without one nobody finds it if daemon and guard are
+    /// both killed.
+    pub(crate) notes: Option<PathBuf>,
     /// How long the browser may take until it can be reached.
     pub(crate) deadline: Duration,
     /// How to start the guard process, such as [`guard_main`]; what it shall guard is appended after a `--`.
@@ -52,6 +58,7 @@ impl Default for LaunchOptions {
             headed: false,
             extra_flags: Vec::new(),
             profile: None,
+            notes: None,
             // About a second is usual; a cold disk on a small machine takes many times that.
             deadline: Duration::from_secs(30),
             guard: GuardCommand::of(GUARD_SUBCOMMAND),
@@ -84,7 +91,7 @@ async fn launch_program(
     // One deadline for both steps. Whoever is dropped in between takes the browser down with it.
     let started = async {
         let profile = options.profile.clone().map_or_else(|| Profile::Fresh(machine.temp.clone()), Profile::Kept);
-        let mut launched = Launched::start(&options.guard, &profile, program, flags).await?;
+        let mut launched = Launched::start(options, &profile, program, flags).await?;
         let (port, path) = launched.reachable().await?;
         Ok((launched, port, path))
     };

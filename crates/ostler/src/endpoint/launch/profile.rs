@@ -42,15 +42,18 @@ impl Profile {
         }
     }
 
-    /// Makes the folder ready for a browser, or says why it cannot be had.
-    pub(super) fn prepare(&self) -> Result<PathBuf, String> {
+    /// Makes the folder ready for a browser, or says why it cannot be had. `announce` hears of it before it is there.
+    pub(super) fn prepare(&self, mut announce: impl FnMut(&Path)) -> Result<PathBuf, String> {
         let failed =
             |folder: &Path, error: io::Error| format!("got no profile folder in {}: {error}", folder.display());
         match self {
             Self::Fresh(parent) => tempfile::Builder::new()
                 .prefix(PROFILE_PREFIX)
-                .tempdir_in(parent)
-                .map(tempfile::TempDir::keep)
+                .make_in(parent, |folder| {
+                    announce(folder);
+                    fs::DirBuilder::new().mode(0o700).create(folder)
+                })
+                .and_then(|made| made.into_temp_path().keep().map_err(|error| error.error))
                 .map_err(|error| failed(parent, error)),
             Self::Kept(folder) => {
                 fs::DirBuilder::new()
@@ -64,6 +67,7 @@ impl Profile {
                         folder.display()
                     ));
                 }
+                announce(folder);
                 // It tells where the last browser listened; this one writes its own.
                 match fs::remove_file(folder.join("DevToolsActivePort")) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(folder, error)),
@@ -107,15 +111,15 @@ mod tests {
     fn a_kept_folder_stays_without_the_note_of_the_last_browser_and_a_fresh_one_goes() {
         let home = tempfile::tempdir().expect("a folder");
         let kept = Profile::Kept(home.path().join("profiles/work"));
-        let folder = kept.prepare().expect("it can be made");
+        let folder = kept.prepare(|_| {}).expect("it can be made");
         fs::write(folder.join("DevToolsActivePort"), "1\n/devtools/browser/old").expect("a note");
         fs::write(folder.join("Cookies"), "login").expect("a file");
-        assert_eq!(kept.prepare().expect("it is there"), folder);
+        assert_eq!(kept.prepare(|_| {}).expect("it is there"), folder);
         kept.clean_up(&folder);
         assert!(folder.join("Cookies").exists() && !folder.join("DevToolsActivePort").exists());
 
         let fresh = Profile::Fresh(home.path().to_owned());
-        let folder = fresh.prepare().expect("it can be made");
+        let folder = fresh.prepare(|_| {}).expect("it can be made");
         fresh.clean_up(&folder);
         assert!(!folder.exists());
     }
@@ -126,10 +130,10 @@ mod tests {
         let kept = Profile::Kept(home.path().to_owned());
         let lock = home.path().join("SingletonLock");
         std::os::unix::fs::symlink(format!("host-{}", std::process::id()), &lock).expect("a link");
-        let why = kept.prepare().expect_err("this very process has it open");
+        let why = kept.prepare(|_| {}).expect_err("this very process has it open");
         assert!(why.contains(&std::process::id().to_string()), "{why}");
         fs::remove_file(&lock).expect("a link");
         std::os::unix::fs::symlink("host-999999999", &lock).expect("a link");
-        kept.prepare().expect("that one is dead");
+        kept.prepare(|_| {}).expect("that one is dead");
     }
 }

@@ -1,0 +1,96 @@
+//! Which process is which: a number is given to another one when its process is gone.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::daemon::ownership::our_uid;
+
+/// A process, told from any other that ever has its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    /// When it began, in the system's own count; none where the system does not tell.
+    started: Option<u64>,
+}
+
+impl Process {
+    /// Returns this very process.
+    pub(super) fn this() -> Self {
+        Self::of(Pid::from_raw(std::process::id().cast_signed()).expect("a process has a number above 0"))
+    }
+
+    /// Returns the one that has this number now.
+    pub(super) fn of(pid: Pid) -> Self {
+        let pid = pid.as_raw_nonzero().get();
+        Self { pid, started: started(pid) }
+    }
+
+    /// Says whether it lives. Where the system does not tell when processes began, another one of its number counts too.
+    pub(super) fn is_alive(self) -> bool {
+        match self.started {
+            Some(_) => started(self.pid) == self.started,
+            None => Pid::from_raw(self.pid).is_some_and(|pid| test_kill_process(pid).is_ok()),
+        }
+    }
+}
+
+/// Returns the processes of this user that have exactly this argument. Of a dead one nobody has taken note of yet the
+/// system keeps no arguments. None at all where there is no `/proc`.
+pub(super) fn with_argument(argument: &OsStr) -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| {
+        let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+        (entry.metadata().ok()?.uid() == our_uid()).then_some(pid)
+    });
+    pids.filter(|pid| arguments(*pid).split(|byte| *byte == 0).any(|one| one == argument.as_bytes())).collect()
+}
+
+fn arguments(pid: Pid) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+/// Reads when a process began, unless it is dead already and only waits to be taken note of.
+fn started(pid: i32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything, brackets and blanks included.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    // It is the 22nd field of all; the state is the third.
+    (state != "Z" && state != "X").then(|| fields.nth(18)?.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_lives_until_it_has_ended_and_another_of_its_number_is_not_it() {
+        let mut child = Command::new("sleep").arg("1000").spawn().expect("sleep runs");
+        let process = Process::of(Pid::from_child(&child));
+        assert!(process.is_alive() && Process::this().is_alive());
+        assert!(!Process { started: process.started.map(|at| at + 1), ..process }.is_alive());
+        child.kill().expect("ours");
+        child.wait().expect("ours");
+        assert!(!process.is_alive());
+    }
+
+    #[test]
+    fn processes_are_found_by_a_whole_argument() {
+        let mut child = Command::new("sleep").args(["1000", "1001.25"]).spawn().expect("sleep runs");
+        let pid = Pid::from_child(&child);
+        // Until it runs the program the child has our own arguments.
+        while !with_argument(OsStr::new("1001.25")).contains(&pid) {
+            assert!(child.try_wait().expect("ours").is_none(), "it sleeps");
+        }
+        assert!(!with_argument(OsStr::new("1001.2")).contains(&pid));
+        child.kill().expect("ours");
+        child.wait().expect("ours");
+    }
+}
