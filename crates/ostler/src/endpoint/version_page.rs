@@ -87,6 +87,10 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
         return Ok(match status {
             404 if is_devtools(&agent, address) => VersionPage::Missing,
             401 | 403 | 410 => VersionPage::Refused { status },
+            300..=399 => {
+                let what = format!("it leads elsewhere ({status}), and a key must not go along");
+                VersionPage::Other { status, what }
+            }
             _ => VersionPage::Other { status, what: format!("it answered with status {status}") },
         });
     }

@@ -40,4 +40,5 @@ mod sleep;
 mod snapshot;
 mod tabs;
 mod tasks;
+mod tls;
 mod tools;
