@@ -145,8 +145,13 @@ async fn shake_hands(
     if !endpoint.may_ask {
         return tokio::time::timeout(HANDSHAKE, dialling).await.unwrap_or_else(|_| Err(timed_out(HANDSHAKE)));
     }
+    let turned_down = |status| DialError::TurnedDown(format!("was not allowed to be debugged ({status})"));
     if let Ok(dialled) = tokio::time::timeout(SUSPICIOUS, &mut dialling).await {
-        return dialled;
+        return match dialled {
+            // A person who is quick. A browser that was found by its profile has no key that could be wrong.
+            Err(DialError::Refused(status @ 403)) if endpoint.found.is_some() => Err(turned_down(status)),
+            dialled => dialled,
+        };
     }
     // Nobody listens any more only when the driver ends, and this attempt with it.
     let why = format!(
@@ -155,9 +160,7 @@ async fn shake_hands(
     );
     let _ = asks.send(Prompt { why, found: endpoint.found.clone() });
     match tokio::time::timeout(CONSENT, dialling).await {
-        Ok(Err(DialError::Refused(status))) => {
-            Err(DialError::TurnedDown(format!("was not allowed to be debugged ({status})")))
-        }
+        Ok(Err(DialError::Refused(status))) => Err(turned_down(status)),
         Ok(dialled) => dialled,
         Err(_) => {
             let minutes = CONSENT.as_secs() / 60;

@@ -247,7 +247,10 @@ impl Registry {
         if let Some(unused) = self.settle(&task, binding) {
             unused.leave().await;
         }
-        attached.map(|_| summary)
+        match attached {
+            Ok(_) => Ok(summary),
+            Err(error) => Err(goes_on_later(error, &task)),
+        }
     }
 
     /// Ends a task; the default one is there again at once, with nothing attached.
@@ -572,6 +575,16 @@ impl Drop for Attempt<'_> {
             // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.
             drop(state.end(self.task, &binding.entry));
         }
+    }
+}
+
+/// Says that nobody has to connect again once the person has allowed it.
+fn goes_on_later(error: CallError, task: &TaskId) -> CallError {
+    match error {
+        CallError::BrowserGone { why, retry_after_ms } => {
+            CallError::BrowserGone { why: format!("{why}, with task {task} in it"), retry_after_ms }
+        }
+        other => other,
     }
 }
 

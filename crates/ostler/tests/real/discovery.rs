@@ -171,7 +171,9 @@ fn a_browser_that_asks_is_waited_for_and_everybody_is_told_at_once() {
     // The same prompt is still open: no second one was raised, whoever asks and however.
     person.ostler(&["js", "1"]).assert_failed(1, &told);
     person.ostler(&["connect"]).assert_failed(1, &told);
-    person.ostler(&["connect", "--browser", "chromium", "--task", "other"]).assert_failed(1, &told);
+    let other = person.ostler(&["connect", "--browser", "chromium", "--task", "other"]);
+    other.assert_failed(1, &told);
+    other.assert_failed(1, &["the connection goes on by itself, with task other in it"]);
     let mut line = person.line();
     let answer = line.ask(evaluate());
     assert_eq!(answer["error_code"], "browser_gone", "{answer}");

@@ -84,6 +84,10 @@ pub(super) struct Connect {
     #[arg(long, value_name = "SECONDS", value_parser = text::seconds)]
     dialog_timeout: Option<Duration>,
 
+    /// Leave off what a page's script could notice, or not, whatever browser.quiet of config.yaml says
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    quiet: Option<bool>,
+
     /// Whether dialogs come over the bridge, where nobody else can answer them and a waiting page can be looked at
     #[arg(long, value_enum)]
     dialog_bridge: Option<Bridge>,
@@ -152,6 +156,8 @@ struct Request<'a> {
     dialog_policy: Option<Policy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog_timeout_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog_bridge: Option<Bridge>,
 }
@@ -232,6 +238,7 @@ impl Connect {
             cloud,
             dialog_policy: self.policy,
             dialog_timeout_s: self.dialog_timeout.map(|time| time.as_secs_f64()),
+            quiet: self.quiet,
             dialog_bridge: self.dialog_bridge,
         };
         // Whatever browser the daemon has: this request says which one it shall have.
