@@ -40,5 +40,6 @@ mod sleep;
 mod snapshot;
 mod tabs;
 mod tasks;
+mod terminal;
 mod tls;
 mod tools;

@@ -3,7 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::context::{Context, print_bytes};
+use super::context::{Context, print_data};
 use super::failure::Failure;
 use crate::exit_code::Exit;
 
@@ -21,7 +21,7 @@ impl Completions {
     pub(super) fn run(self, _context: &Context) -> Result<Exit, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::Arguments::command(), "ostler", &mut script);
-        print_bytes(script.trim_ascii_end())?;
+        print_data(script.trim_ascii_end())?;
         Ok(Exit::Success)
     }
 }

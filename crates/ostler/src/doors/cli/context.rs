@@ -1,12 +1,12 @@
 //! What every verb has at hand: the settings, the task, and the way to the daemon.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::reply;
+use super::{reply, screen};
 use crate::client::Client;
 use crate::config::{ClientSettings, Environment};
 
@@ -67,13 +67,18 @@ impl Context {
     /// Tells the user when the daemon that answered is older or newer than this command.
     pub(super) fn mention_version(client: &Client) {
         if let Some(note) = client.version_note() {
-            eprintln!("ostler: {note}");
+            eprintln!("ostler: {}", screen::harmless(&note));
         }
     }
 
     /// Prints the reply under `--json`, else the sentence.
     pub(super) fn print(&self, reply: &[u8], sentence: &str) -> Result<(), Failure> {
-        if self.json { print_bytes(reply) } else { print_line(sentence) }
+        if self.json { print_data(reply) } else { print_line(sentence) }
+    }
+
+    /// Prints the reply under `--json`, else a text that is what was asked for, not words about it.
+    pub(super) fn print_text(&self, reply: &[u8], text: &str) -> Result<(), Failure> {
+        print_data(if self.json { reply } else { text.as_bytes() })
     }
 }
 
@@ -85,13 +90,18 @@ struct Spoken<'a, R: Serialize> {
     words: &'static str,
 }
 
-/// Prints a line of text.
+/// Prints a line for people, or JSON of ours. What a page put into it cannot act on a terminal, nor on that of whoever
+/// looks at it later in a file.
 pub(super) fn print_line(line: &str) -> Result<(), Failure> {
-    print_bytes(line.as_bytes())
+    print_bytes(screen::harmless(line).as_bytes())
 }
 
-/// Prints a line that may be no UTF-8.
-pub(super) fn print_bytes(line: &[u8]) -> Result<(), Failure> {
+/// Prints what was asked for, byte by byte; only a terminal gets no byte of it that it would act on.
+pub(super) fn print_data(data: &[u8]) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print_line(&String::from_utf8_lossy(data)) } else { print_bytes(data) }
+}
+
+fn print_bytes(line: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()).map_err(Failure::Stdout)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, Meta, print_line};
 use super::failure::Failure;
-use super::{reply, text};
+use super::{reply, screen, text};
 use crate::exit_code::Exit;
 use crate::times::CALL_DEFAULT;
 
@@ -159,13 +159,13 @@ impl OpenDialog {
 
     /// Returns what it asks.
     pub(super) fn question(&self) -> String {
-        format!("{} {:?}", self.kind, text::short(&self.message, 80))
+        format!("{} {:?}", self.kind, screen::one_line(&self.message, 80))
     }
 
     /// Returns the dialog on one line, with how long it has been open.
     pub(super) fn words(&self, now: f64) -> String {
         let age = text::age(now - self.opened_at);
-        let message = text::short(&self.message, 80);
+        let message = screen::one_line(&self.message, 80);
         let hint = if self.answerable { "" } else { "  (not answerable: navigate, reload or close the tab)" };
         format!("{:<5} {:<12} open {age:<7} {message:?}{hint}", self.id, self.kind)
     }

@@ -5,8 +5,8 @@ use std::io;
 
 use serde_json::json;
 
-use super::context::print_bytes;
-use super::reply;
+use super::context::{print_data, print_line};
+use super::{reply, screen};
 use crate::client::ClientError;
 use crate::config::ConfigError;
 use crate::daemon::DaemonError;
@@ -55,10 +55,10 @@ impl Failure {
         match self {
             // Nobody reads; more words would be as lost as the first ones.
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Self::Thrown { text, answer } if json => drop(print_bytes(&thrown_json(text, answer))),
-            Self::Answer { reply, .. } if json => drop(print_bytes(reply)),
-            other if json => drop(print_bytes(json!({"error": other.to_string()}).to_string().as_bytes())),
-            other => eprintln!("ostler: {other}"),
+            Self::Thrown { text, answer } if json => drop(print_data(&thrown_json(text, answer))),
+            Self::Answer { reply, .. } if json => drop(print_data(reply)),
+            other if json => drop(print_line(&json!({"error": other.to_string()}).to_string())),
+            other => eprintln!("ostler: {}", screen::harmless(&other.to_string())),
         }
         self.exit()
     }

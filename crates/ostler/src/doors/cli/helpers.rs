@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::context::{Context, print_line};
+use super::context::{Context, print_data, print_line};
 use super::failure::Failure;
 use crate::exit_code::Exit;
 use crate::scripts::ScriptHome;
@@ -55,6 +55,6 @@ fn print(context: &Context, key: &str, text: &str) -> Result<(), Failure> {
     } else if text.is_empty() {
         Ok(())
     } else {
-        print_line(text)
+        print_data(text.as_bytes())
     }
 }

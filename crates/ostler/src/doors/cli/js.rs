@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
-use super::context::{Context, print_line};
+use super::context::{Context, print_data};
 use super::failure::Failure;
 use super::passthrough::Aim;
 use super::reply;
@@ -49,8 +49,8 @@ impl Js {
             serde_json::from_str(answer.get()).map_err(|error| Failure::Nonsense(error.to_string()))?;
         match evaluated.outcome() {
             Err(thrown) => return Err(Failure::Thrown { text: thrown.words(), answer: answer.get().into() }),
-            Ok(_) if context.json => print_line(answer.get())?,
-            Ok(value) => print_line(&value.words())?,
+            Ok(_) if context.json => print_data(answer.get().as_bytes())?,
+            Ok(value) => print_data(value.words().as_bytes())?,
         }
         Ok(Exit::Success)
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use clap_mangen::Man as Page;
 
-use super::context::{Context, print_bytes, print_line};
+use super::context::{Context, print_data, print_line};
 use super::failure::Failure;
 use crate::exit_code::Exit;
 
@@ -28,7 +28,7 @@ impl Man {
         let Some(folder) = self.to else {
             let mut page = Vec::new();
             Page::new(command).render(&mut page).map_err(Failure::Stdout)?;
-            print_bytes(page.trim_ascii_end())?;
+            print_data(page.trim_ascii_end())?;
             return Ok(Exit::Success);
         };
         let written = fs::create_dir_all(&folder).and_then(|()| clap_mangen::generate_to(command, &folder));

@@ -17,6 +17,7 @@ mod mcp;
 mod overview;
 mod passthrough;
 mod reply;
+mod screen;
 mod script;
 mod skill;
 mod snapshot;

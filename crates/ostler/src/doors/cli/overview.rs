@@ -7,9 +7,12 @@ use serde_json::value::RawValue;
 use super::context::Context;
 use super::dialog::{Dialogs, OpenDialog};
 use super::failure::Failure;
-use super::{reply, text};
+use super::{reply, screen};
 use crate::client::{Client, Pong};
 use crate::times::CALL_DEFAULT;
+
+/// How many tabs of a task are listed for people; the current one is always among them.
+const MOST_TABS: usize = 30;
 
 /// The request.
 #[derive(Serialize)]
@@ -82,7 +85,7 @@ impl Overview {
 
     /// Returns the table: a row for each task, and below it the browser, the tabs and the open dialogs.
     pub(super) fn lines(&self, now: f64) -> Vec<String> {
-        let width = self.tasks.iter().map(|task| task.task.len()).max().unwrap_or(0).max("TASK".len());
+        let width = self.tasks.iter().map(|task| screen::width(&task.task)).max().unwrap_or(0).max("TASK".len());
         let heads = ["BROWSER", "TABS", "FRAMES", "DIALOGS", "EVENTS", "LOST"];
         let mut lines = vec![row("TASK", width, &heads.map(str::to_owned))];
         for task in &self.tasks {
@@ -103,7 +106,8 @@ impl Overview {
 
 fn row(name: &str, width: usize, cells: &[String; 6]) -> String {
     let [browser, tabs, frames, dialogs, events, lost] = cells;
-    format!("{name:width$}  {browser:<7}  {tabs:>4}  {frames:>6}  {dialogs:>7}  {events:>8}  {lost:>6}")
+    let name = screen::padded(name, width);
+    format!("{name}  {browser:<7}  {tabs:>4}  {frames:>6}  {dialogs:>7}  {events:>8}  {lost:>6}")
 }
 
 impl Task {
@@ -114,11 +118,16 @@ impl Task {
 
     fn details(&self, now: f64) -> Vec<String> {
         let attached = if self.active { "" } else { "not attached: " };
-        let mut lines = vec![format!("  in      {attached}{}", text::short(&self.browser, 160))];
-        lines.extend(self.tab_list.iter().map(|tab| {
-            let current = self.page.as_ref().is_some_and(|page| page.target_id == tab.target_id);
-            format!("  tab   {} t{:<3} {}", if current { '>' } else { ' ' }, tab.number, tab.words())
+        let mut lines = vec![format!("  in      {attached}{}", screen::one_line(&self.browser, 160))];
+        let is_current = |tab: &Tab| self.page.as_ref().is_some_and(|page| page.target_id == tab.target_id);
+        let shown = self.tab_list.iter().enumerate().filter(|(at, tab)| *at < MOST_TABS || is_current(tab));
+        lines.extend(shown.map(|(_, tab)| {
+            format!("  tab   {} t{:<3} {}", if is_current(tab) { '>' } else { ' ' }, tab.number, tab.words())
         }));
+        if self.tab_list.len() > MOST_TABS {
+            let more = self.tab_list.len() - MOST_TABS;
+            lines.push(format!("  tab     and {more} more, which `ostler status --json` lists"));
+        }
         lines.extend(self.dialogs().iter().map(|dialog| format!("  dialog  {}", dialog.words(now))));
         lines
     }
@@ -128,7 +137,7 @@ impl Tab {
     /// Returns where it is, on one line, and what stops it if anything does.
     pub(super) fn words(&self) -> String {
         let state = if self.state == "ready" { String::new() } else { format!("({}) ", self.state) };
-        let (url, title) = (text::short(&self.url, 80), text::short(&self.title, 40));
+        let (url, title) = (screen::one_line(&self.url, 80), screen::one_line(&self.title, 40));
         format!("{state}{url}  {title}").trim_end().to_owned()
     }
 }
@@ -138,4 +147,28 @@ pub(super) fn daemon_line(name: &str, daemon: &Pong, socket: &std::path::Path) -
     let pid = daemon.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
     let version = daemon.version.as_deref().unwrap_or("unknown");
     format!("daemon {name}{pid}, version {version}, {}", socket.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_many_tabs_the_first_and_the_current_one_are_listed_and_the_rest_is_counted() {
+        let tab = |n: u32| json!({"number": n, "target_id": format!("T{n}"), "url": "about:blank", "title": "", "state": "ready"});
+        let task: Task = serde_json::from_value(json!({
+            "task": "漢字", "browser_kind": "local", "browser": "b\x1b[31m", "active": true, "frames": 1, "events": 2, "lost": 0,
+            "page": {"targetId": "T150"}, "tab_list": (1..=200).map(tab).collect::<Vec<_>>(), "state": {},
+        }))
+        .expect("a task");
+        let lines = Overview { tasks: vec![task], raw: Value::Null, next: 0 }.lines(0.0);
+        let tabs: Vec<_> = lines.iter().filter(|line| line.starts_with("  tab")).collect();
+        assert_eq!(tabs.len(), MOST_TABS + 2);
+        assert!(tabs[MOST_TABS].starts_with("  tab   > t150"), "{lines:#?}");
+        assert_eq!(tabs[MOST_TABS + 1], "  tab     and 170 more, which `ostler status --json` lists");
+        assert_eq!(screen::width(&lines[0]), screen::width(&lines[1]), "the columns stand below each other");
+        assert!(!lines.concat().contains('\x1b'));
+    }
 }

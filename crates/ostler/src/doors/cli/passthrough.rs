@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::context::{Context, print_line};
+use super::context::{Context, print_data};
 use super::failure::Failure;
 use super::{reply, text};
 use crate::exit_code::Exit;
@@ -94,7 +94,7 @@ impl Cdp {
             ..self.aim.request(context, &self.method, params.as_deref())
         };
         let reply = context.ask(&mut context.connect()?, &request, self.aim.patience())?;
-        print_line(reply::result(&reply)?.get())?;
+        print_data(reply::result(&reply)?.get().as_bytes())?;
         Ok(Exit::Success)
     }
 }

@@ -7,6 +7,7 @@ use super::context::{Context, print_line};
 use super::dialog;
 use super::failure::Failure;
 use super::overview::{self, Overview};
+use super::screen;
 use crate::exit_code::Exit;
 
 /// Shows the daemon, and each task with its browser, tabs, dialogs and counts.
@@ -36,7 +37,9 @@ impl Status {
         } else {
             print_line(&overview::daemon_line(name, &daemon, &paths.socket))?;
             print_line("")?;
-            overview.lines(dialog::now()).iter().try_for_each(|line| print_line(line))?;
+            // On a terminal each line stays one: a table that wraps is none.
+            let columns = screen::size().map_or(usize::MAX, |(columns, _)| columns);
+            overview.lines(dialog::now()).iter().try_for_each(|line| print_line(&screen::cut(line, columns)))?;
         }
         Ok(Exit::Success)
     }

@@ -1,4 +1,4 @@
-//! Text from the user and for people: JSON given in three ways, times, ages, long text on one line.
+//! Text from the user and for people: JSON given in three ways, times, ages.
 
 use std::fs;
 use std::io::{self, Read};
@@ -50,17 +50,6 @@ pub(super) fn age(seconds: f64) -> String {
     }
 }
 
-/// Returns the text on one line of at most `max` characters.
-pub(super) fn short(text: &str, max: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if line.chars().count() <= max {
-        return line;
-    }
-    let mut cut: String = line.chars().take(max.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,12 +73,5 @@ mod tests {
         {
             assert_eq!(age(seconds), text);
         }
-    }
-
-    #[test]
-    fn long_text_is_cut_and_control_characters_are_blanks() {
-        assert_eq!(short("a\nb\x1b[", 10), "a b [");
-        assert_eq!(short("abcdef", 4), "abc…");
-        assert_eq!(short("äöüß", 4), "äöüß");
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn run_named(context: &Context, name: &str, args: Option<&RawValue>) 
     // Each tool has limits of its own.
     let reply = context.ask(&mut context.connect()?, &request, CALL_LONGEST)?;
     let Ran { result } = reply::read(&reply)?;
-    context.print(&reply, &result.text)?;
+    context.print_text(&reply, &result.text)?;
     Ok(if result.failed { Exit::WorkFailed } else { Exit::Success })
 }
 

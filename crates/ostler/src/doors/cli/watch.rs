@@ -9,13 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use rustix::termios::tcgetwinsize;
 use serde_json::json;
 
 use super::context::{Context, print_line};
 use super::dialog;
 use super::failure::Failure;
 use super::overview::{self, Overview};
+use super::screen;
 use crate::client::ClientError;
 use crate::exit_code::Exit;
 
@@ -63,32 +63,39 @@ impl Watch {
 /// Where it is shown, and what has been.
 enum Display {
     /// A table that is drawn over itself.
-    Table { head: String, height: usize },
+    Table { head: String, drawn: Option<Drawn> },
     /// A line for each change.
     Lines { head: Option<String>, facts: BTreeMap<String, String> },
     /// An object for each change.
     Json { last: serde_json::Value },
 }
 
+/// What is on the terminal.
+#[derive(Clone, Copy)]
+struct Drawn {
+    columns: usize,
+    height: usize,
+}
+
 impl Display {
     fn new(json: bool, head: String) -> Self {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json { last: serde_json::Value::Null },
-            (false, true) => Self::Table { head, height: 0 },
+            (false, true) => Self::Table { head, drawn: None },
             (false, false) => Self::Lines { head: Some(head), facts: BTreeMap::new() },
         }
     }
 
     fn show(&mut self, overview: &Overview) -> Result<(), Failure> {
         match self {
-            Self::Table { head, height } => {
-                let mut lines = vec![head.clone(), String::new()];
-                lines.extend(overview.lines(dialog::now()));
-                if let Ok(size) = tcgetwinsize(io::stdout()) {
-                    lines.truncate(usize::from(size.ws_row).saturating_sub(1).max(1));
-                }
-                let drawing = redraw(*height, &lines);
-                *height = lines.len();
+            Self::Table { head, drawn } => {
+                let (columns, rows) = screen::size().unwrap_or((80, 24));
+                let lines = [head.clone(), String::new()].into_iter().chain(overview.lines(dialog::now()));
+                // The last row is for the cursor, and for whatever the shell writes there when we are gone.
+                let lines = lines.map(|line| screen::harmless(&screen::cut(&line, columns)).into_owned());
+                let lines: Vec<_> = lines.take(rows.saturating_sub(1).max(1)).collect();
+                let drawing = redraw(*drawn, columns, &lines);
+                *drawn = Some(Drawn { columns, height: lines.len() });
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(drawing.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Stdout)
             }
@@ -116,19 +123,21 @@ impl Display {
     }
 }
 
-/// Returns what draws the lines over `height` lines that were drawn before.
+/// Returns what draws the lines over those that were drawn before.
 ///
-/// Lines that are too long for the terminal are cut by it, else they would take two; that is switched back at the end.
-fn redraw(height: usize, lines: &[String]) -> String {
-    let mut drawing = String::from("\x1b[?7l");
-    if height > 0 {
-        drawing.push_str(&format!("\x1b[{height}A\r"));
-    }
+/// Nothing is switched on that would have to be switched off: whatever ends us, the terminal is as it was.
+fn redraw(before: Option<Drawn>, columns: usize, lines: &[String]) -> String {
+    let mut drawing = match before {
+        // Lines that were drawn for another width have been wrapped by the terminal, nobody knows how.
+        Some(before) if before.columns != columns => "\x1b[H\x1b[2J".to_owned(),
+        Some(before) if before.height > 0 => format!("\x1b[{}A\r", before.height),
+        _ => String::new(),
+    };
     for line in lines {
         drawing.push_str(line);
         drawing.push_str("\x1b[K\n");
     }
-    drawing.push_str("\x1b[J\x1b[?7h");
+    drawing.push_str("\x1b[J");
     drawing
 }
 
@@ -169,9 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_covers_the_one_before_and_leaves_the_terminal_as_it_was() {
+    fn a_drawing_covers_the_one_before_and_switches_nothing_on() {
         let lines = ["one".to_owned(), "two".to_owned()];
-        assert_eq!(redraw(0, &lines), "\x1b[?7lone\x1b[K\ntwo\x1b[K\n\x1b[J\x1b[?7h");
-        assert_eq!(redraw(3, &lines[..1]), "\x1b[?7l\x1b[3A\rone\x1b[K\n\x1b[J\x1b[?7h");
+        let drawn = |columns| Some(Drawn { columns, height: 3 });
+        assert_eq!(redraw(None, 80, &lines), "one\x1b[K\ntwo\x1b[K\n\x1b[J");
+        assert_eq!(redraw(drawn(80), 80, &lines[..1]), "\x1b[3A\rone\x1b[K\n\x1b[J");
+        assert_eq!(redraw(drawn(80), 60, &lines[..1]), "\x1b[H\x1b[2Jone\x1b[K\n\x1b[J");
     }
 }
