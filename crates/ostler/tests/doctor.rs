@@ -141,7 +141,7 @@ fn a_broken_machine_is_told_one_fix_for_each_fault_and_no_secret() {
     assert_found(&ran, "launch", "note", &["no browser to launch", "install Chromium"]);
     assert_found(&ran, "cloud", "ok", &["BROWSER_USE_API_KEY is set"]);
     assert_found(&ran, "proxy", "note", &["https_proxy is set", "--proxy-server"]);
-    assert_found(&ran, "python", "problem", &["does not start", "OSTLER_PYTHON"]);
+    assert_found(&ran, "python", "problem", &["there is no python3 on PATH", "OSTLER_PYTHON"]);
     assert_found(&ran, "leftovers", "note", &["bu-dead.sock", "doctor --fix"]);
     // It looked, and started nothing.
     assert!(!sandbox.pid_file().exists() && sandbox.path("bu-dead.sock").exists());
@@ -153,11 +153,29 @@ fn a_setting_that_is_wrong_is_named_and_the_rest_is_still_looked_at() {
     configure(&sandbox, "browser: {dialog_policy: maybe}\n");
     let ran = Ran::of(&mut doctor(&sandbox, &["--json"]));
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert_found(&ran, "settings", "problem", &["browser.dialog_policy", "line 1", "config schema"]);
+    assert_found(
+        &ran,
+        "settings",
+        "problem",
+        &["browser.dialog_policy", "line 1", "use must_respond, auto_dismiss or auto_accept"],
+    );
     assert_found(&ran, "python", "ok", &["3.12.1"]);
     configure(&sandbox, "");
     let ran = Ran::of(doctor(&sandbox, &["--json"]).env("BU_NAME", "a/b"));
     assert_found(&ran, "settings", "problem", &["BU_NAME"]);
+}
+
+#[test]
+fn what_is_wrong_in_one_place_is_told_by_one_check() {
+    let sandbox = machine();
+    fs::write(sandbox.socket(), "mine").expect("a file");
+    let ran = Ran::of(&mut doctor(&sandbox, &["--json"]));
+    assert_found(&ran, "files", "problem", &["is a regular file where a socket is needed", "remove it if you know it"]);
+    assert_eq!(findings(&ran, "daemon"), []);
+    let ran = Ran::of(doctor(&sandbox, &["--json"]).env("OSTLER_HOME", sandbox.socket()));
+    assert_found(&ran, "home", "problem", &["is no folder"]);
+    assert_eq!(findings(&ran, "settings"), []);
+    assert!(findings(&ran, "cloud").iter().all(|(level, _)| level == "ok"), "{ran:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::Finding;
-use crate::client::{Client, Pong};
+use crate::client::{Client, ClientError, Pong};
 use crate::config::{ClientSettings, Environment};
 use crate::daemon::lock;
 use crate::ending;
@@ -16,6 +16,8 @@ pub(super) fn look(environment: &Environment) -> Vec<Finding> {
         None => Ok(None),
     });
     vec![match greeted {
+        // What stands in the place of the socket is told by the check of the files.
+        Err(ClientError::Path(_)) => return Vec::new(),
         Err(error) => Finding::of_error(&error),
         Ok(Some(daemon)) => judge(&daemon, &settings),
         Ok(None) => match lock::holder(&settings.paths.pid_file) {

@@ -46,9 +46,22 @@ fn folder_problem(folder: &Path) -> Option<Finding> {
         let problem = Finding::problem(format!("this user may not write to the runtime folder {shown}"));
         return Some(problem.fix("set BH_RUNTIME_DIR to a folder of your own"));
     }
+    if let Some(problem) = owner_problem(folder, found.uid(), found.mode()) {
+        return Some(problem);
+    }
     (found.mode() & OTHERS_WRITE != 0 && found.mode() & STICKY == 0).then(|| {
         let problem = Finding::problem(format!("others can replace what is in the runtime folder {shown}"));
         problem.fix(format!("`chmod go-w {shown}`, or `chmod +t {shown}` if it is meant for all"))
+    })
+}
+
+/// Says that whose folder it is can replace what is in it. Root may anyhow.
+fn owner_problem(folder: &Path, uid: u32, mode: u32) -> Option<Finding> {
+    (uid != ownership::our_uid() && uid != 0 && mode & STICKY == 0).then(|| {
+        let shown = folder.display();
+        let whose =
+            format!("the runtime folder {shown} belongs to another user (uid {uid}), who can replace what is in it");
+        Finding::problem(whose).fix("set BH_RUNTIME_DIR to a folder of your own")
     })
 }
 
@@ -93,6 +106,16 @@ mod tests {
         for (mode, good) in [(0o700, true), (0o755, true), (0o1777, true), (0o777, false), (0o770, false)] {
             let problem = folder_problem(with_mode(mode).path());
             assert_eq!(problem.is_none(), good, "{mode:o}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_a_problem_unless_it_is_sticky() {
+        let ours = ownership::our_uid();
+        for (uid, mode, good) in
+            [(ours + 1, 0o755, false), (ours + 1, 0o1777, true), (0, 0o755, true), (ours, 0o755, true)]
+        {
+            assert_eq!(owner_problem(Path::new("/run/x"), uid, mode).is_none(), good, "{uid} {mode:o}");
         }
     }
 

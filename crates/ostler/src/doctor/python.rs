@@ -31,6 +31,10 @@ fn judge(program: &Path, version: io::Result<Option<String>>) -> Finding {
             let problem = Finding::problem(format!("{shown} does not tell its version, so scripts may not run"));
             return problem.fix(format!("name a working interpreter in OSTLER_PYTHON; {without}"));
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && program.components().count() == 1 => {
+            let problem = Finding::problem(format!("there is no {shown} on PATH, so scripts cannot run"));
+            return problem.fix(format!("install python3, or name an interpreter in OSTLER_PYTHON; {without}"));
+        }
         Err(error) => {
             let problem = Finding::problem(format!("{shown} does not start ({error}), so scripts cannot run"));
             return problem.fix(format!("install python3, or name an interpreter in OSTLER_PYTHON; {without}"));
@@ -118,5 +122,8 @@ mod tests {
         let missing = Path::new("/nowhere/python3");
         let finding = judge(missing, version(missing, LIMIT));
         assert!(finding.what.starts_with("/nowhere/python3 does not start"), "{finding:?}");
+        let missing = Path::new("python-that-nobody-has");
+        let finding = judge(missing, version(missing, LIMIT));
+        assert!(finding.what.starts_with("there is no python-that-nobody-has on PATH"), "{finding:?}");
     }
 }

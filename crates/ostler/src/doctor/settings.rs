@@ -5,10 +5,15 @@ use crate::config::Environment;
 
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
     match (environment.daemon_settings(), environment.file()) {
-        (Err(error), _) => vec![
-            Finding::problem(error.to_string())
-                .fix("correct it; docs/settings.md and `ostler config schema` say what is valid"),
-        ],
+        // A home that is none has a check of its own.
+        (Err(_), Ok(file)) if file.parent().is_some_and(|home| home.exists() && !home.is_dir()) => Vec::new(),
+        (Err(error), _) => {
+            let problem = Finding::of_error(&error);
+            vec![match problem.fix {
+                Some(_) => problem,
+                None => problem.fix("correct it; docs/settings.md and `ostler config schema` say what is valid"),
+            }]
+        }
         (Ok(_), Ok(file)) if file.exists() => vec![Finding::ok(format!("{} is valid", file.display()))],
         (Ok(_), _) => vec![Finding::ok("no config.yaml, so the defaults hold; the environment is valid")],
     }

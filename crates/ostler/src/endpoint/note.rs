@@ -65,7 +65,9 @@ impl<T: Serialize + DeserializeOwned> Note<T> {
     pub(super) fn abandoned(folder: &Path) -> io::Result<Vec<Self>> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Vec::new());
+            }
             Err(error) => return Err(error),
         };
         let mut found: Vec<_> = entries.flatten().filter_map(|entry| Self::claim(entry.path())).collect();
