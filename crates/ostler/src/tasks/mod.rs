@@ -1,8 +1,10 @@
 //! ③ Who works where: which browser each task is in, and what a door may ask of it.
 
 mod browsers;
+mod connecting;
 mod registry;
 mod request;
+mod table;
 
 pub(crate) use ostler_core::cdp::events::{Event, EventFilter, EventPage};
 pub(crate) use ostler_core::supervisor::OnDialog;

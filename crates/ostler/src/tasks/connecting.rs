@@ -1,0 +1,252 @@
+//! How a task gets its browser: by `connect`, as the default one, or by sharing what another task holds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ostler_core::supervisor::Input;
+use ostler_core::{CallError, TaskId};
+
+use super::browsers::{Browser, Key};
+use super::registry::{Defaults, Registry};
+use super::table::{Binding, Entry, State, Terms};
+use super::{ConnectRequest, ConnectTarget, TaskSummary};
+use crate::connection::Handle;
+use crate::endpoint::{self, Found, Given, Source, Wanted};
+use crate::secret::SecretUrl;
+
+/// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
+const CONNECT: Duration = Duration::from_secs(100);
+
+impl Registry {
+    /// Starts a task, or binds it to another browser with all its state dropped. Asking again for what it has
+    /// changes nothing but the policy. Waits until a tab is attached there; until then, and if that fails, the task
+    /// is as it was, but for a browser that asks for consent: the task is in it as soon as somebody gives that.
+    pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<TaskSummary, CallError> {
+        let ConnectRequest { task, target, dialog_policy, dialog_timeout_s, quiet, dialog_bridge } = request;
+        let dialog_timeout = match dialog_timeout_s {
+            Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| CallError::BadRequest {
+                field: "dialog_timeout_s",
+                why: "not a number of seconds".to_owned(),
+            })?,
+            None => self.defaults.dialog_timeout,
+        };
+        let defaults = &self.defaults;
+        let terms = Terms {
+            policy: dialog_policy.unwrap_or(defaults.dialog_policy),
+            dialog_timeout,
+            quiet: quiet.unwrap_or(defaults.quiet),
+            dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
+        };
+        let mut attempt = Attempt::new(self, &task, self.prepare(&task, target, terms));
+        let wanted = self.state().browsers.unknown_yet(&attempt.binding().entry.handle);
+        if let Some(wanted) = wanted
+            && let Some(found) = self.look(wanted).await
+        {
+            attempt.share(found);
+        }
+        let entry = attempt.binding().entry.clone();
+        self.start(&task, &entry);
+        entry.handle.dial();
+        let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
+        let attached = attached.await;
+        if let Err(error) = &attached
+            && !entry.handle.status().asking
+        {
+            return Err(error.clone());
+        }
+        // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
+        let binding = attempt.keep();
+        let summary = self.summary(&task, &entry);
+        if let Some(unused) = self.settle(&task, binding) {
+            unused.leave().await;
+        }
+        match attached {
+            Ok(_) => Ok(summary),
+            Err(error) => Err(goes_on_later(error, &task)),
+        }
+    }
+
+    /// Finds or makes the browser that a task is to be bound to. A task that is there already keeps what it has.
+    fn prepare(&self, task: &TaskId, target: ConnectTarget, terms: Terms) -> Binding {
+        let mut state = self.state();
+        let (key, source) = self.choose(task, target, &state);
+        let handle = match state.browsers.keyed(&key) {
+            Some(browser) => browser.handle.clone(),
+            None => {
+                let handle = Handle::start(source.clone(), Arc::clone(&self.machine));
+                state.browsers.add(Browser::new(key, &source, handle.clone()));
+                handle
+            }
+        };
+        state.bind(task, handle, terms)
+    }
+
+    /// Starts the task in the browser of the entry, or tells it there on which terms it goes on.
+    pub(super) fn start(&self, task: &TaskId, entry: &Entry) {
+        let Terms { policy, dialog_timeout, quiet, dialog_bridge } = entry.terms;
+        let dialogs_before = self.state().counts(task).dialogs;
+        let input =
+            Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialog_bridge, dialogs_before };
+        entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
+    }
+
+    /// Returns the browser that a connection will find which looks for this and has yet to be dialled. Looking raises no prompt; where there
+    /// is nothing to be found, whoever dials is told why.
+    async fn look(&self, wanted: Wanted) -> Option<Found> {
+        endpoint::find(&Source::Discover(wanted), &self.machine, &[]).await.ok()?.found
+    }
+
+    /// Returns the task as it is, for a request that may dial its browser: one that another task's connection turns out
+    /// to hold already is shared, and not asked for consent a second time.
+    pub(super) async fn entry_to_use(&self, task: &TaskId) -> Result<Entry, CallError> {
+        let (entry, wanted) = {
+            let state = self.state();
+            let entry = state.entry(task)?;
+            let wanted = state.browsers.unknown_yet(&entry.handle);
+            (entry, wanted)
+        };
+        let Some(wanted) = wanted else { return Ok(entry) };
+        // Boxed, because looking is rare and would otherwise weigh on every call.
+        let Some(found) = Box::pin(self.look(wanted)).await else { return Ok(entry) };
+        if let Some(unused) = self.share(task, &entry, found) {
+            unused.leave().await;
+        }
+        self.entry(task)
+    }
+
+    /// Moves a task that has seen nothing yet to the connection that holds its browser, if another one does. Returns
+    /// the one that it was to dial, if nobody uses that now.
+    pub(super) fn share(&self, task: &TaskId, entry: &Entry, found: Found) -> Option<Handle> {
+        let moved = {
+            let mut state = self.state();
+            // It may have been bound to another browser meanwhile, or have ended.
+            state.tasks.get(task).filter(|now| now.handle.is(&entry.handle))?;
+            let handle = state.browsers.holder(found, &entry.handle)?;
+            let moved = Entry { handle, ..entry.clone() };
+            state.tasks.insert(task.clone(), moved.clone());
+            moved
+        };
+        entry.handle.end_task(task.clone());
+        self.start(task, &moved);
+        self.state().take_unused()
+    }
+
+    /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
+    pub(super) fn settle(&self, task: &TaskId, binding: Binding) -> Option<Handle> {
+        let mut state = self.state();
+        state.unbind(&binding.entry.handle);
+        let before = state.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
+        state.end(task, &before)
+    }
+
+    /// The default task is always there; its browser is dialled when somebody needs it.
+    pub(super) fn start_default_task(&self) {
+        let task = TaskId::default_task();
+        let Defaults { dialog_policy: policy, dialog_timeout, quiet, dialog_bridge, .. } = self.defaults;
+        let terms = Terms { policy, dialog_timeout, quiet, dialog_bridge };
+        let binding = self.prepare(&task, ConnectTarget::Default, terms);
+        self.start(&task, &binding.entry);
+        self.settle(&task, binding);
+    }
+
+    fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
+        match target {
+            // A browser that is held already is not dialled a second time under another name.
+            ConnectTarget::Url(url) => {
+                let held = state.browsers.at_url(&url).map(|browser| browser.key.clone());
+                let (key, source) = source_of_url(url);
+                (held.unwrap_or(key), source)
+            }
+            ConnectTarget::Running(wanted) => {
+                let held = state.browsers.wanted(&wanted).map(|browser| browser.key.clone());
+                (held.unwrap_or_else(|| Key::Running(wanted.clone())), Source::Discover(wanted))
+            }
+            ConnectTarget::Launch(mut options) => {
+                options.executable = options.executable.or_else(|| self.defaults.executable.clone());
+                // Where Chromium takes a flag twice, the last one wins.
+                options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
+                // A name; the folder is ours to know.
+                options.profile = options.profile.map(|name| self.defaults.profiles.join(name));
+                options.notes = Some(self.defaults.launched.clone());
+                (Key::Launched(task.clone()), Source::Launch(options))
+            }
+            ConnectTarget::Cloud(options) => {
+                (Key::Cloud(options.provider, task.clone()), Source::Cloud(self.defaults.cloud.order(options)))
+            }
+            ConnectTarget::Default => {
+                // The browser that it is in, else the default task's, else the one that the daemon was given.
+                let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));
+                let browser = entry.and_then(|entry| state.browsers.of(&entry.handle));
+                let key = browser.map(|browser| browser.key.clone());
+                let key = key.unwrap_or_else(|| match &self.defaults.source {
+                    Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
+                    Source::Discover(wanted) => Key::Running(wanted.clone()),
+                    Source::CloudRunning(facts) => facts.address.clone().map_or(Key::Adopted, Key::Url),
+                    // No setting starts a browser unasked.
+                    Source::Launch(_) | Source::Cloud(_) => Key::Launched(task.clone()),
+                });
+                (key, self.defaults.source.clone())
+            }
+        }
+    }
+}
+
+/// A binding on its way. Undone if it does not come about, also when nobody waits for it any more.
+struct Attempt<'a> {
+    registry: &'a Registry,
+    task: &'a TaskId,
+    binding: Option<Binding>,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(registry: &'a Registry, task: &'a TaskId, binding: Binding) -> Self {
+        Self { registry, task, binding: Some(binding) }
+    }
+
+    fn binding(&self) -> &Binding {
+        self.binding.as_ref().expect("it is there until it is kept")
+    }
+
+    /// Binds the task to the connection that holds the browser already, if another one does.
+    pub(super) fn share(&mut self, found: Found) {
+        let Entry { handle, terms, .. } = self.binding().entry.clone();
+        let mut state = self.registry.state();
+        let Some(holder) = state.browsers.holder(found, &handle) else { return };
+        state.unbind(&handle);
+        self.binding = Some(state.bind(self.task, holder, terms));
+        // It has not been dialled, so its driver has nothing to let go of: it ends with its last handle.
+        drop(state.take_unused());
+    }
+
+    fn keep(mut self) -> Binding {
+        self.binding.take().expect("it is there until it is kept")
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let Some(binding) = self.binding.take() else { return };
+        let mut state = self.registry.state();
+        state.unbind(&binding.entry.handle);
+        if binding.is_new {
+            // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.
+            drop(state.end(self.task, &binding.entry));
+        }
+    }
+}
+
+/// Says that nobody has to connect again once the person has allowed it.
+fn goes_on_later(error: CallError, task: &TaskId) -> CallError {
+    match error {
+        CallError::BrowserGone { why, retry_after_ms } => {
+            CallError::BrowserGone { why: format!("{why}, with task {task} in it"), retry_after_ms }
+        }
+        other => other,
+    }
+}
+
+fn source_of_url(url: SecretUrl) -> (Key, Source) {
+    let given = Given::new(url.clone(), "cdp_url");
+    let is_websocket = url.expose().starts_with("ws");
+    (Key::Url(url), if is_websocket { Source::WebSocket(given) } else { Source::Http(given) })
+}
