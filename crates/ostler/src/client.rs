@@ -3,7 +3,8 @@
 //! There is no runtime here. A command that asks a running daemon one thing lives for a millisecond, and most of
 //! that is the system's.
 
-use std::fmt;
+mod error;
+
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ClientSettings, NamedBrowser};
 use crate::daemon::lock;
 use crate::daemon::ownership::{self, Expected, PathRefused};
-use crate::daemon::start::{StartError, Started, start_in_background};
-use crate::exit_code::Exit;
+use crate::daemon::start::{Started, start_in_background};
+
+pub(crate) use error::ClientError;
 
 /// How long a daemon may take from being started to answering.
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -289,115 +291,6 @@ struct Refusal {
     error: String,
     error_code: Option<String>,
 }
-
-/// Why the daemon cannot be used.
-#[derive(Debug)]
-pub(crate) enum ClientError {
-    /// What stands at the socket's path is not our daemon's socket.
-    Path(PathRefused),
-    /// Another user's program listens there.
-    Stranger {
-        /// The path.
-        socket: PathBuf,
-        /// The user.
-        uid: u32,
-    },
-    /// None answers and none can be started.
-    Start {
-        /// What happened.
-        error: StartError,
-        /// Where the daemon's own words are.
-        log: PathBuf,
-    },
-    /// A daemon holds the name and its socket does not answer.
-    Silent {
-        /// Its process, when known.
-        pid: Option<u32>,
-        /// The path.
-        socket: PathBuf,
-    },
-    /// The daemon turned us away with a sentence of its own.
-    Refused {
-        /// The sentence.
-        error: String,
-    },
-    /// The connection broke.
-    Gone {
-        /// The path.
-        socket: PathBuf,
-        /// How.
-        error: io::Error,
-    },
-    /// The daemon does not answer.
-    Stuck {
-        /// The path.
-        socket: PathBuf,
-        /// How long it was given.
-        patience: Duration,
-    },
-    /// The daemon drives another browser than the one that the environment names.
-    OtherBrowser {
-        /// The variable that names ours.
-        variable: &'static str,
-        /// The part of its URL that may be shown.
-        label: String,
-    },
-}
-
-impl ClientError {
-    fn start(error: StartError, settings: &ClientSettings) -> Self {
-        Self::Start { error, log: settings.paths.log.clone() }
-    }
-
-    /// Returns what a command that fails with this exits with.
-    pub(crate) fn exit(&self) -> Exit {
-        match self {
-            Self::Start { error: StartError::Failed { exit, .. }, .. } => *exit,
-            Self::OtherBrowser { .. } => Exit::WrongCall,
-            _ => Exit::WorkFailed,
-        }
-    }
-}
-
-impl fmt::Display for ClientError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(refused) => refused.fmt(f),
-            Self::Stranger { socket, uid } => write!(
-                f,
-                "{} is served by another user (uid {uid}); choose another BU_NAME or BH_RUNTIME_DIR",
-                socket.display()
-            ),
-            Self::Start { error: error @ (StartError::Failed { .. } | StartError::Spawn(_)), .. } => error.fmt(f),
-            Self::Start { error, log } => write!(f, "{error}; its log is {}", log.display()),
-            Self::Silent { pid, socket } => {
-                let who = pid.map_or_else(|| "a daemon".to_owned(), |pid| format!("the daemon (pid {pid})"));
-                let how = pid.map_or_else(String::new, |pid| format!(" with `kill {pid}`"));
-                write!(f, "{who} holds the name but {} does not answer; end it{how} and try again", socket.display())
-            }
-            Self::Refused { error } => f.write_str(error),
-            Self::Gone { socket, error } => write!(
-                f,
-                "the daemon at {} went away before it answered ({error}), so whether the request took effect is not known; \
-                 look with `ostler status`",
-                socket.display()
-            ),
-            Self::Stuck { socket, patience } => write!(
-                f,
-                "the daemon at {} gave no answer within {} s; look at it with `ostler status`, or end it with `ostler stop`",
-                socket.display(),
-                patience.as_secs()
-            ),
-            Self::OtherBrowser { variable, label } => write!(
-                f,
-                "the running daemon drives another browser than {variable} names ({label}); move the task with \
-                 `ostler connect`, stop the daemon with `ostler stop`, or run a second one under another BU_NAME"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ClientError {}
 
 #[cfg(test)]
 mod tests {
