@@ -1,9 +1,6 @@
-//! How targets come under supervision, and how they leave it: facts A9, A10, C2 to C12, C19 to C22, E2, E3 and E10.
+//! How targets come under supervision, and how they leave it: facts C2 to C12, C19 to C22 and E10.
 
 use super::*;
-
-const NOOPENER: &str = r#","openerId":"T","canAccessOpener":false"#;
-const POPUP: &str = r#","openerId":"T","canAccessOpener":true"#;
 
 /// The commands that must be answered before a held target may run (fact C8).
 const AWAITED: [&str; 3] = ["Page.enable", "Runtime.enable", "Target.setAutoAttach"];
@@ -158,94 +155,6 @@ fn an_attach_event_beside_the_attach_answer_sets_up_once() {
     assert_eq!(bench.result(call), "{}");
 }
 
-// --- a page that was blocked before we came ---
-
-impl Bench {
-    /// A browser of our own with a tab `T`, attached as session `S`, that has answered nothing.
-    pub(super) fn with_silent_page() -> Self {
-        let mut bench = Self::own();
-        bench.target_created("T", "page", "");
-        bench.attached("", "T", "S", "page", false, "");
-        bench
-    }
-}
-
-#[test]
-fn a_silent_page_is_reported_as_blocked_by_something_unknown() {
-    let mut bench = Bench::with_silent_page();
-    let call = bench.call("Runtime.evaluate");
-    bench.pass(ms(2000));
-    let probe = bench.expect("S", "Page.getNavigationHistory");
-    assert_eq!(bench.pending(), [""; 0], "not before the browser's side has answered");
-    bench.reply(&probe, r#"{"currentIndex":0,"entries":[]}"#);
-    bench.pass(ms(3000));
-    let state = bench.view().state_json();
-    assert!(state.contains(r#""id":"d-1","type":"unknown""#), "{state}");
-    assert!(state.contains(r#""answerable":false"#), "{state}");
-    assert_eq!(bench.tab_state("T"), TabState::Blocked);
-    assert_eq!(bench.code(call), "dialog_open");
-    let said = bench.error(call).to_string();
-    assert!(said.contains("the page has not answered since ostler attached, as with a dialog from before"), "{said}");
-    assert!(said.contains("navigate, reload or close the tab"), "{said}");
-
-    let answer = bench.accept();
-    assert_eq!(bench.code(answer), "dialog_open");
-    assert!(!bench.was_sent("S", "Page.handleJavaScriptDialog"), "nobody can answer it (A9)");
-    let reload = bench.call("Page.reload");
-    bench.expect("S", "Page.reload");
-    assert!(bench.is_waiting(reload), "what frees the page goes through (A12)");
-}
-
-#[test]
-fn a_blocked_page_that_answers_again_is_blocked_no_more_however_late() {
-    for wait in [ms(10), Duration::from_secs(600)] {
-        let mut bench = Bench::with_silent_page();
-        let enable = bench.expect("S", "Page.enable");
-        bench.pass(ms(2000));
-        let probe = bench.expect("S", "Page.getNavigationHistory");
-        bench.reply(&probe, "{}");
-        bench.pass(ms(3000));
-        assert_eq!(bench.pending(), ["d-1"]);
-        bench.pass(wait);
-        bench.reply(&enable, "{}");
-        assert_eq!(bench.pending(), [""; 0], "after {wait:?}");
-        assert_eq!(bench.closed_by(), [("d-1".to_owned(), ClosedBy::Remote)]);
-        assert_eq!(bench.tab_state("T"), TabState::Ready);
-    }
-}
-
-#[test]
-fn a_page_that_is_only_slow_to_answer_is_never_called_blocked() {
-    let mut bench = Bench::with_silent_page();
-    let call = bench.call("Runtime.evaluate");
-    bench.pass(ms(2000));
-    let probe = bench.expect("S", "Page.getNavigationHistory");
-    bench.reply(&probe, "{}");
-    bench.pass(ms(2999));
-    assert_eq!(bench.pending(), [""; 0]);
-    bench.answer_own_set_up("S", "T", "1");
-    bench.pass(Duration::from_secs(20));
-    assert_eq!((bench.pending().len(), bench.tab_state("T")), (0, TabState::Ready));
-    assert!(bench.closed_by().is_empty(), "no dialog was ever told of");
-    let sent = bench.expect("S", "Runtime.evaluate");
-    bench.reply(&sent, "{}");
-    assert_eq!(bench.result(call), "{}");
-}
-
-#[test]
-fn a_page_whose_browser_is_silent_too_is_not_reported() {
-    let mut bench = Bench::with_silent_page();
-    bench.pass(Duration::from_secs(60));
-    assert_eq!(bench.pending(), [""; 0]);
-}
-
-#[test]
-fn a_page_that_answered_in_time_is_not_probed() {
-    let mut bench = Bench::with_tab();
-    bench.pass(Duration::from_secs(60));
-    bench.expect_nothing_sent();
-}
-
 // --- leaving ---
 
 #[test]
@@ -305,18 +214,6 @@ fn an_attach_without_an_answer_is_tried_again_and_the_tab_is_kept() {
     bench.pass(Duration::from_secs(10));
     bench.expect("", "Target.attachToTarget");
     assert_eq!(bench.view().current, Some(TargetId::from("T")));
-}
-
-#[test]
-fn a_held_popup_that_is_being_attached_by_name_too_is_resumed_at_once() {
-    let mut bench = Bench::guest();
-    let popup = r#","openerId":"FOREIGN","canAccessOpener":true"#;
-    bench.target_created("P", "page", popup);
-    bench.expect("", "Target.attachToTarget");
-    // A slow browser was still wide when the popup opened, and has not read the command yet.
-    bench.attached("", "P", "SP", "page", true, popup);
-    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
-    bench.expect("", "Target.detachFromTarget");
 }
 
 // --- crash ---
@@ -380,85 +277,7 @@ fn an_interrupt_of_a_crashed_tab_says_so_at_once() {
     assert_eq!(bench.code(waiter), "target_crashed");
 }
 
-// --- a browser that is not ours ---
-
-#[test]
-fn a_guest_attaches_to_nothing_by_itself() {
-    let mut bench = Bench::unconnected();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest, answers_dialogs: false });
-    bench.target_created("A", "page", "");
-    bench.target_created("B", "page", NOOPENER);
-    let discover = bench.expect("", "Target.setDiscoverTargets");
-    let auto = bench.expect("", "Target.setAutoAttach");
-    assert_eq!(auto.param("filter").to_string(), "[]", "narrow (E2)");
-    bench.reply(&discover, "{}");
-    bench.reply(&auto, "{}");
-    bench.target_created("C", "page", "");
-    bench.expect_nothing_sent();
-}
-
-#[test]
-fn a_guest_takes_the_popups_of_its_own_tab_and_releases_those_of_others() {
-    let mut bench = Bench::guest();
-    bench.target_created("T", "page", "");
-    bench.call("Runtime.evaluate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
-    bench.answer_set_up("S", "T", "P");
-
-    bench.target_created("U", "page", POPUP);
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "U", "SU", "page", false, POPUP);
-    bench.reply(&attach, r#"{"sessionId":"SU"}"#);
-    bench.expect("SU", "Page.enable");
-    bench.expect("SU", "Runtime.runIfWaitingForDebugger");
-    assert_eq!(bench.view().tabs.len(), 2);
-    bench.sent.clear();
-
-    bench.target_created("V", "page", r#","openerId":"FOREIGN","canAccessOpener":true"#);
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "V", "SV", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"SV"}"#);
-    assert_eq!(bench.methods(), ["SV Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"], "E3: in this order");
-    assert_eq!(bench.view().tabs.len(), 2);
-    bench.sent.clear();
-
-    bench.target_created("W", "page", r#","openerId":"FOREIGN","canAccessOpener":false"#);
-    bench.expect_nothing_sent();
-}
-
-#[test]
-fn popups_that_an_earlier_daemon_left_held_are_released_at_connect() {
-    let mut bench = Bench::unconnected();
-    bench.input(Input::Connected { browser_id: None, scope: Scope::Guest, answers_dialogs: false });
-    let left =
-        r#"{"targetInfo":{"targetId":"L","type":"page","title":"","url":"","openerId":"X","canAccessOpener":true}}"#;
-    bench.event("", "Target.targetCreated", left);
-    for method in ["Target.setDiscoverTargets", "Target.setAutoAttach"] {
-        let sent = bench.expect("", method);
-        bench.reply(&sent, "{}");
-    }
-    let attach = bench.expect("", "Target.attachToTarget");
-    assert_eq!(attach.param("targetId"), "L");
-    bench.attached("", "L", "SL", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"SL"}"#);
-    assert_eq!(bench.methods(), ["SL Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"]);
-}
-
-#[test]
-fn a_popup_that_was_held_before_auto_attach_went_wide_is_let_go_by_its_looks() {
-    let mut bench = Bench::guest();
-    bench.tab_of_guest("T", "S");
-    bench.call("Input.dispatchMouseEvent");
-    bench.sent.clear();
-    // Held under the filter, which no event says (fact E2); the wide auto-attach finds it there.
-    let info = r#"{"targetId":"P","type":"page","title":"","url":"","openerId":"FOREIGN","canAccessOpener":true}"#;
-    bench.event("", "Target.targetCreated", &format!(r#"{{"targetInfo":{info}}}"#));
-    let attached = format!(r#"{{"sessionId":"SP","targetInfo":{info},"waitingForDebugger":false}}"#);
-    bench.event("", "Target.attachedToTarget", &attached);
-    assert_eq!(bench.methods(), ["SP Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"]);
-}
+// --- popups and sessions that are told of twice ---
 
 #[test]
 fn a_session_whose_event_came_before_its_attach_was_answered_is_kept() {
@@ -480,45 +299,4 @@ fn a_popup_knows_its_opener_after_that_was_closed() {
     bench.event("", "Target.targetInfoChanged", &changed);
     bench.attached("", "U", "SU", "page", true, "");
     bench.expect("SU", "Runtime.runIfWaitingForDebugger");
-}
-
-// --- wide around our own actions ---
-
-#[test]
-fn going_wide_frees_no_popup_that_is_held_in_the_same_process() {
-    let mut bench = Bench::guest();
-    bench.tab_of_guest("T", "S");
-
-    bench.call("Input.dispatchMouseEvent");
-    let wide = bench.expect("", "Target.setAutoAttach");
-    assert!(wide.params.to_string().contains(r#""type":"page""#));
-    bench.expect("S", "Input.dispatchMouseEvent");
-    // Our own tab comes a second time, and a foreign one: neither is held, so neither may be resumed (fact F3).
-    bench.attached("", "T", "S2", "page", false, "");
-    bench.target_created("F", "page", "");
-    bench.attached("", "F", "SF", "page", false, "");
-    for _ in 0..2 {
-        bench.expect("", "Target.detachFromTarget");
-    }
-    bench.expect_nothing_sent();
-
-    bench.pass(Duration::from_secs(7));
-    let narrow = bench.expect("", "Target.setAutoAttach");
-    assert!(narrow.params.to_string().contains(r#""filter":[]"#));
-}
-
-#[test]
-fn a_foreign_popup_that_comes_held_is_resumed_and_then_detached() {
-    let mut bench = Bench::guest();
-    bench.target_created("T", "page", "");
-    bench.call("Input.insertText");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
-    bench.answer_set_up("S", "T", "1");
-    bench.sent.clear();
-    bench.attached("", "F", "SF", "page", true, "");
-    bench.expect("SF", "Runtime.runIfWaitingForDebugger");
-    bench.expect("", "Target.detachFromTarget");
-    bench.expect_nothing_sent();
 }

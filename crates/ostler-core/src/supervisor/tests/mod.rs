@@ -17,6 +17,8 @@ mod frames;
 mod link;
 mod orders;
 mod quiet;
+mod reach;
+mod silence;
 mod sleep;
 mod tasks;
 mod views;
@@ -55,6 +57,10 @@ const SET_UP: [&str; 9] = [
     "Runtime.runIfWaitingForDebugger",
     "Emulation.setFocusEmulationEnabled",
 ];
+
+/// What is told of popups of tab `T`: one that can reach its opener, and one that cannot.
+const POPUP: &str = r#","openerId":"T","canAccessOpener":true"#;
+const NOOPENER: &str = r#","openerId":"T","canAccessOpener":false"#;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
