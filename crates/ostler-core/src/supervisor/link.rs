@@ -93,9 +93,7 @@ impl Supervisor {
                 why: "the connection to the browser was lost",
             },
         );
-        if let Some(timer) = self.wide.take() {
-            self.timers.stop(timer);
-        }
+        self.forget_wide();
         let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: None });
         let queued = std::mem::take(&mut self.waiting);
         let in_tabs = self.tabs.values_mut().flat_map(|tab| std::mem::take(&mut tab.queue)).collect::<Vec<_>>();

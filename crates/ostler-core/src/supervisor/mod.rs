@@ -188,7 +188,7 @@ pub struct Supervisor {
     /// Requests that wait for the connection.
     waiting: Vec<Request>,
     /// Runs while auto-attach takes the pages of everybody; see `reach.rs`.
-    wide: Option<TimerId>,
+    wide: Option<reach::Wide>,
     requested: Vec<reach::RequestedTab>,
     effects: VecDeque<Effect>,
     /// The daemon is about to end: what opens from now on is dismissed at once.
@@ -431,6 +431,7 @@ impl Supervisor {
             Timer::Console(waiter) => self.on_console_due(waiter),
             Timer::Wake(tab) => self.on_wake_due(&tab),
             Timer::Narrow => self.on_narrow_due(),
+            Timer::Beat(due) => self.on_beat(due),
         }
     }
 

@@ -6,11 +6,15 @@
 //!
 //! ```text
 //!   narrow ──input, or a script with a user gesture──▶ wide ──its user activation has run out──▶ narrow
+//!                                                       └── we were late to notice anything ─────▶ narrow
 //! ```
+//!
+//! While it is wide every new page in the browser waits for us (fact E8), so a daemon that finds itself standing still
+//! takes no chances: it lets go of what waits, and is narrow until the next action (consequence 28).
 
 use std::time::Duration;
 
-use super::timers::Timer;
+use super::timers::{Timer, TimerId};
 use super::{Purpose, Scope, Supervisor, object, wire};
 use crate::ids::{SessionId, TargetId, TaskId};
 use crate::time::Timestamp;
@@ -20,8 +24,24 @@ const ACTIVATION: Duration = Duration::from_secs(6);
 /// How long after a page asked for a new tab that tab may come (fact E11: 0 to 28 ms, seen on a quiet machine).
 const REQUESTED: Duration = Duration::from_secs(3);
 
+/// How often we look whether we stand still while it is wide.
+const BEAT: Duration = Duration::from_millis(500);
+/// How late such a look is where we did: a busy machine makes it late by less.
+const LATE: Duration = Duration::from_secs(1);
+/// How long after that it takes to let go of everything that came meanwhile.
+const CATCH_UP: Duration = Duration::from_millis(100);
+
 pub(super) const NARROW: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[]}"#;
 const WIDE: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page"}]}"#;
+
+/// Auto-attach takes the pages of everybody.
+#[derive(Debug)]
+pub(super) struct Wide {
+    /// When it does not any more.
+    until: TimerId,
+    /// The next look at whether we stand still.
+    beat: TimerId,
+}
 
 /// A new tab that a page of ours asked for, such as by ctrl+click: it will name no opener (fact E11).
 #[derive(Debug)]
@@ -44,18 +64,40 @@ impl Supervisor {
         if self.scope != Scope::Guest || !can_open_popup(method, params) {
             return;
         }
-        match self.wide.take() {
-            Some(timer) => self.timers.stop(timer),
-            None => {
-                self.send_own(Purpose::Ignored, None, "Target.setAutoAttach", WIDE);
-            }
+        if !self.forget_wide() {
+            self.send_own(Purpose::Ignored, None, "Target.setAutoAttach", WIDE);
         }
-        self.wide = Some(self.start_timer(ACTIVATION, Timer::Narrow));
+        let until = self.start_timer(ACTIVATION, Timer::Narrow);
+        self.wide = Some(Wide { until, beat: self.start_beat() });
+    }
+
+    /// Returns whether it was wide.
+    pub(super) fn forget_wide(&mut self) -> bool {
+        let Some(wide) = self.wide.take() else { return false };
+        self.timers.stop(wide.until);
+        self.timers.stop(wide.beat);
+        true
     }
 
     pub(super) fn on_narrow_due(&mut self) {
-        if self.wide.take().is_some() {
+        if self.forget_wide() {
             self.send_own(Purpose::Ignored, None, "Target.setAutoAttach", NARROW);
+        }
+    }
+
+    fn start_beat(&mut self) -> TimerId {
+        self.start_timer(BEAT, Timer::Beat(self.now + BEAT))
+    }
+
+    pub(super) fn on_beat(&mut self, due: Timestamp) {
+        let late = self.now.since(due) > LATE;
+        let beat = self.start_beat();
+        let Some(wide) = &mut self.wide else { return self.timers.stop(beat) };
+        wide.beat = beat;
+        if late {
+            let before = std::mem::replace(&mut wide.until, self.timers.start(self.now + CATCH_UP, Timer::Narrow));
+            self.timers.stop(before);
+            self.note("ostler stood still while new pages waited for it; auto-attach is narrow again".to_owned());
         }
     }
 

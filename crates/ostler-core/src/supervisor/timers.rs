@@ -38,6 +38,8 @@ pub(crate) enum Timer {
     ReloadAgain(TargetId),
     /// The user activation of our latest action has run out: auto-attach may be narrow again.
     Narrow,
+    /// While that is wide: have we stood still since this look was to come?
+    Beat(Timestamp),
     /// A client's call is about to run out of time: is its page busy, or only the call slow?
     Probe(CallId),
     /// A pause that is not the bridge's was left to whoever made it for long enough.

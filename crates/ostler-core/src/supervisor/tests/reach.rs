@@ -132,3 +132,90 @@ fn a_foreign_popup_that_comes_held_is_resumed_and_then_detached() {
     bench.expect("", "Target.detachFromTarget");
     bench.expect_nothing_sent();
 }
+
+#[test]
+fn one_action_after_another_keeps_auto_attach_wide_and_is_told_to_the_browser_once() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    for _ in 0..3 {
+        bench.call("Input.dispatchMouseEvent");
+        bench.pass(Duration::from_secs(4));
+    }
+    bench.expect("", "Target.setAutoAttach");
+    assert!(!bench.was_sent("", "Target.setAutoAttach"), "each time all tabs would be attached again (E6)");
+    bench.pass(Duration::from_secs(2));
+    assert_eq!(bench.expect("", "Target.setAutoAttach").param("filter").to_string(), "[]");
+}
+
+#[test]
+fn a_daemon_that_stood_still_while_wide_lets_go_of_what_waited_and_is_narrow_again() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.call("Input.dispatchMouseEvent");
+    bench.expect("", "Target.setAutoAttach");
+    bench.sent.clear();
+    // Stopped, and gone on: the first thing read is a page that has waited all the time.
+    bench.now = bench.now + Duration::from_secs(3);
+    bench.attached("", "F", "SF", "page", true, "");
+    assert_eq!(bench.methods(), ["SF Runtime.runIfWaitingForDebugger", "Target.detachFromTarget"]);
+    bench.sent.clear();
+    bench.attached("", "G", "SG", "page", true, "");
+    bench.pass(ms(100));
+    let sent = bench.methods();
+    assert_eq!(
+        sent,
+        ["SG Runtime.runIfWaitingForDebugger", "Target.detachFromTarget", "Target.setAutoAttach"],
+        "narrow only after what waited (consequence 28)"
+    );
+    assert!(bench.notes.iter().any(|note| note.contains("stood still")));
+    bench.call("Input.dispatchMouseEvent");
+    assert!(bench.sent.last().is_some_and(|sent| sent.method == "Input.dispatchMouseEvent"));
+    bench.expect("", "Target.setAutoAttach");
+    assert!(bench.expect("", "Target.setAutoAttach").params.contains("page"), "the next action is wide as ever");
+}
+
+#[test]
+fn a_daemon_that_is_only_busy_stays_wide() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.call("Input.dispatchMouseEvent");
+    bench.expect("", "Target.setAutoAttach");
+    for _ in 0..4 {
+        bench.now = bench.now + ms(1400);
+        bench.input(Input::Tick);
+    }
+    assert!(!bench.was_sent("", "Target.setAutoAttach"));
+}
+
+#[test]
+fn developer_tools_that_a_person_opens_on_our_tab_are_not_touched() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.call("Input.dispatchMouseEvent");
+    bench.sent.clear();
+    bench.target_created("D", "other", r#","openerId":"T""#);
+    bench.target_destroyed("D");
+    bench.expect_nothing_sent();
+    assert_eq!(bench.tab_state("T"), TabState::Ready, "E14");
+}
+
+#[test]
+fn a_popup_that_another_supervisor_let_run_first_is_supervised_all_the_same() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.call("Input.dispatchMouseEvent");
+    bench.sent.clear();
+    bench.target_created("U", "page", POPUP);
+    bench.attached("", "U", "SU", "page", true, POPUP);
+    // The other one resumes at once (E15): its first script asks before it takes our set-up in.
+    bench.opening("SU", "U", "confirm", "first?");
+    assert_eq!(bench.pending(), ["d-1"]);
+    bench.pass(Duration::from_secs(2));
+    bench.expect("SU", "Runtime.runIfWaitingForDebugger");
+    bench.accept();
+    let answer = bench.expect("SU", "Page.handleJavaScriptDialog");
+    bench.reply(&answer, "{}");
+    bench.answer_set_up("SU", "U", "P");
+    assert_eq!(bench.tab_state("U"), TabState::Ready);
+    assert_eq!(bench.closed_by(), [("d-1".to_owned(), ClosedBy::Agent)]);
+}
