@@ -26,6 +26,7 @@ mod calls;
 mod cloud;
 mod dialogs;
 mod discovery;
+mod foreign;
 mod frames;
 mod given;
 mod hung_page;

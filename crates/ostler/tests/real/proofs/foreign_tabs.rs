@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::browser::Chromium;
 use super::super::line::Line;
-use super::super::sandbox::{Ran, kill, wait_until};
+use super::super::sandbox::{Ran, Sandbox, kill, wait_until};
 use super::super::world::World;
 use super::popups::{self, Chance, KINDS};
 use super::times;
@@ -173,4 +173,46 @@ fn a_daemon_that_is_killed_leaves_nobody_held_once_the_next_one_has_started() {
         scene.world.go("/agents");
     }
     println!("{rounds} kills with {} foreign tabs", scene.foreign);
+}
+
+#[test]
+fn two_daemons_in_one_browser_hold_up_neither_each_other_nor_anybody_else() {
+    /// The kinds whose document comes from an address with a name in it.
+    const LOADED: [usize; 7] = [0, 1, 2, 3, 5, 6, 7];
+    let mut scene = Scene::new();
+    let other = Sandbox::new();
+    let mut command = other.ostler(&["--json", "cdp", "Browser.getVersion"]);
+    command.env_remove("BU_CDP_WS").env("BU_CDP_URL", scene.world.chromium.url());
+    let ran = Ran::of(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut theirs = Line::connect(&other.socket());
+    let tab = theirs.cdp("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+    assert!(theirs.ask(json!({"meta": "set_session", "target_id": tab}))["error"].is_null());
+    theirs.cdp("Page.navigate", json!({"url": scene.world.site.here("/agents")}));
+    wait_until("its page is there", || theirs.js("typeof openPopup") == "function");
+    let rounds = times(1, 10);
+    for _ in 0..rounds {
+        scene.next_round();
+        let round = scene.round;
+        // Each is wide around what it does, so that every popup comes to both, held (E15).
+        for (who, line) in [("a", &mut scene.world.line), ("b", &mut theirs)] {
+            for kind in LOADED {
+                let params = json!({"expression": format!("openPopup({kind}, '/theirs?{who}-{kind}-{round}'); 1"),
+                    "userGesture": true});
+                line.send(&json!({"method": "Runtime.evaluate", "params": params}));
+            }
+        }
+        for line in [&mut scene.world.line, &mut theirs] {
+            for _ in LOADED {
+                let answer = line.receive();
+                assert_eq!(answer["result"]["result"]["value"], 1, "{answer}");
+            }
+        }
+        scene.wait_for_titles("every popup of both ran", |titles| {
+            let ran = |who: &str, kind: usize| titles.contains(&format!("ran ?{who}-{kind}-{round}"));
+            ["a", "b"].iter().all(|who| LOADED.iter().all(|kind| ran(who, *kind)))
+        });
+        scene.foreign_pages_went_on();
+    }
+    println!("{rounds} rounds of {} foreign tabs and two daemons", scene.foreign);
 }
