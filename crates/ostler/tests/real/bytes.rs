@@ -24,7 +24,7 @@ fn eighty_megabytes_pass_both_ways_and_a_hundred_are_refused() {
     const LEN: usize = 80 << 20;
     let mut world = World::with(&[]);
     let text = "x".repeat(LEN);
-    let request = json!({"method": "Runtime.evaluate", "timeout_ms": 200_000,
+    let request = json!({"method": "Runtime.evaluate", "timeout_ms": 150_000,
         "params": {"expression": format!("'{text}'"), "returnByValue": true}});
     world.line.send(&request);
     let answer = world.line.receive();

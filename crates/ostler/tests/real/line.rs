@@ -15,7 +15,7 @@ impl Line {
     pub(crate) fn connect(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).expect("a daemon that listens");
         // Longer than any request may take: a hang fails the test instead of holding it for ever.
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket option");
+        stream.set_read_timeout(Some(Duration::from_secs(180))).expect("a socket option");
         Self { stream: BufReader::new(stream) }
     }
 
@@ -30,7 +30,7 @@ impl Line {
 
     pub(crate) fn receive_raw(&mut self) -> String {
         let mut line = String::new();
-        self.stream.read_line(&mut line).expect("an answer within a minute");
+        self.stream.read_line(&mut line).expect("an answer within three minutes");
         line
     }
 
