@@ -24,6 +24,7 @@ mod documents;
 mod effect;
 mod focus;
 mod frames;
+mod in_flight;
 mod input;
 mod interrupt;
 mod link;

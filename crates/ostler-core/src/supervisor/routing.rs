@@ -1,4 +1,4 @@
-//! Where a client's request goes, and how it ends.
+//! Where a client's request goes; how it ends is in `in_flight.rs`.
 //!
 //! ```text
 //!   Target.*, Browser.* ──▶ the browser
@@ -15,10 +15,9 @@ use bytes::Bytes;
 use super::answers::AnsweredBy;
 use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
-use super::{ClientCall, End, Flight, Link, OnDialog, Outcome, Purpose, Supervisor, blocking, choosers, object, wire};
-use crate::cdp::envelope::WireError;
+use super::{ClientCall, Link, OnDialog, Purpose, Supervisor, blocking, choosers, object, wire};
 use crate::error::{CallError, TimeoutHint};
-use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
+use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
 /// The largest message that we send: Chromium drops the connection at 100 MiB (fact D5).
@@ -27,8 +26,6 @@ const MAX_OUTGOING: usize = 99 << 20;
 const ENVELOPE: usize = 1024;
 /// How long a request may take that has no time of its own.
 const REQUEST: Duration = Duration::from_secs(30);
-/// How long before the end of its time an unanswered call makes us ask whether its page answers at all.
-const PROBE: Duration = Duration::from_millis(200);
 
 /// A client's request, kept whole while it waits for the connection or for a tab.
 #[derive(Debug)]
@@ -515,101 +512,6 @@ impl Supervisor {
         }
     }
 
-    /// Sends a client's command. Shortly before its time is over its page is asked whether it answers at all.
-    pub(super) fn send_for_client(
-        &mut self,
-        purpose: Purpose,
-        session: Option<&SessionId>,
-        method: &str,
-        params: Option<&[u8]>,
-        left: Duration,
-    ) -> CallId {
-        let id = self.send(purpose, session, method, params, left);
-        if session.is_some() && !blocking::finishes_despite_dialog(method) && left >= 2 * PROBE {
-            self.set_deadline(id, left - PROBE, Timer::Probe(id));
-        }
-        id
-    }
-
-    fn set_deadline(&mut self, id: CallId, wait: Duration, timer: Timer) {
-        let timer = self.start_timer(wait, timer);
-        if let Some(flight) = self.calls.get_mut(id) {
-            let before = std::mem::replace(&mut flight.deadline, timer);
-            self.timers.stop(before);
-        }
-    }
-
-    /// Asks the page of a call that is nearly out of time whether it answers anything at all: a call that awaits a
-    /// promise is silent on an idle page too.
-    pub(super) fn on_probe_due(&mut self, id: CallId) {
-        self.set_deadline(id, PROBE, Timer::Call(id));
-        let session = self.calls.get(id).and_then(|flight| flight.session.clone());
-        if let Some(session) = session.filter(|id| self.sessions.get(id).is_some_and(|session| session.supervised)) {
-            self.ask_isolate(&session);
-        }
-    }
-
-    pub(super) fn on_client_end(
-        &mut self,
-        waiter: Waiter,
-        task: &TaskId,
-        then: Then,
-        flight: &Flight<Purpose>,
-        end: End,
-    ) {
-        let accepted = matches!(end, End::Answer(Ok(_)));
-        let outcome = match end {
-            End::Answer(Ok(result)) => {
-                if then == Then::OwnCreated
-                    && let Some(created) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesTarget>)
-                {
-                    self.own_created(&created.target_id, task);
-                }
-                Ok(Outcome::Result(result))
-            }
-            End::Answer(Err(error)) => Err(self.name_error(error, flight)),
-            End::Failed(error) => Err(error),
-        };
-        match then {
-            Then::RawAnswer(tab) => self.on_raw_answer_ended(&tab, accepted),
-            // The browser closes it without asking anybody (fact A22), but a busy renderer takes its time to go.
-            Then::Close(target) if accepted => self.on_closing(&target),
-            Then::Close(target) => self.on_close_refused(&target),
-            _ => {}
-        }
-        self.finish(waiter, outcome);
-    }
-
-    /// Gives an error of the browser's its own name where it has one in the contract.
-    fn name_error(&self, error: WireError, flight: &Flight<Purpose>) -> CallError {
-        let session = flight.session.as_ref();
-        match (error.code, error.message.as_str()) {
-            (-32001, _) if session.is_some() => gone("session", session.map_or("", SessionId::as_str)),
-            (_, "Inspected target navigated or closed") => {
-                CallError::UnknownOutcome { method: flight.method.to_string(), why: "the page navigated or closed" }
-            }
-            (_, "Target crashed") => CallError::TargetCrashed {
-                what: session.map_or_else(String::new, |session| format!("session {session}")),
-            },
-            _ => CallError::Cdp { code: error.code, message: error.message },
-        }
-    }
-
-    /// Returns the error of a command whose time is over, with what is known of its page.
-    pub(super) fn timeout_of(&self, flight: &Flight<Purpose>) -> CallError {
-        let timeout = match flight.purpose {
-            Purpose::Client { timeout, .. } => timeout,
-            _ => super::OWN_CALL,
-        };
-        let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
-        let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
-        let probe =
-            |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
-        let busy = silent && !blocking::finishes_despite_dialog(&flight.method) && self.calls.any(probe);
-        let hint = if busy { TimeoutHint::PageBusy } else { TimeoutHint::None };
-        CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
-    }
-
     // --- the current tab ---
 
     fn select_tab(&mut self, request: Request) {
@@ -657,7 +559,7 @@ pub(super) fn gone(kind: &str, id: &str) -> CallError {
     CallError::SessionGone { what: format!("{kind} {id}") }
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
