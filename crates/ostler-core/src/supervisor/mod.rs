@@ -19,6 +19,7 @@ mod blocking;
 mod bridge;
 mod choosers;
 mod console;
+mod dialog_ends;
 mod dialogs;
 mod documents;
 mod effect;
