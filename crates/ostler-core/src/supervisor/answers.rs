@@ -185,9 +185,13 @@ impl Supervisor {
     }
 
     pub(super) fn on_answer_ended(&mut self, target: &TargetId, number: DialogId, by: AnsweredBy, end: End) {
-        let bridged = self.dialog(target, number).filter(|dialog| dialog.is_bridged());
+        let waits = self.dialog(target, number).is_some();
+        let known = self.tabs.get(target).into_iter().flat_map(|tab| tab.dialogs.iter().chain(&tab.closing));
+        let bridged = known.into_iter().find(|dialog| dialog.view.id == number && dialog.is_bridged());
         let lost = match bridged.map(|dialog| (dialog.via.clone(), dialog.owner.clone())) {
-            Some((Via::Pause { .. }, owner)) => matches!(end, End::Answer(_)) && !self.on_pause_answered(&owner, &end),
+            Some((Via::Pause { .. }, owner)) => {
+                matches!(end, End::Answer(_)) && !self.on_pause_answered(&owner, &end, waits)
+            }
             Some((Via::Request { .. }, _)) => matches!(end, End::Answer(Err(_))),
             Some((Via::Native, _)) | None => false,
         };

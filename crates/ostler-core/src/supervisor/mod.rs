@@ -425,6 +425,7 @@ impl Supervisor {
             Timer::MakeWay(session) => self.on_make_way_due(&session),
             Timer::Watchdog(tab, dialog) => self.on_watchdog(&tab, dialog),
             Timer::Suspects(tab, dialog) => self.on_suspects_due(&tab, dialog),
+            Timer::RawAnswer(waiter, timeout) => self.on_raw_answer_due(waiter, timeout),
             Timer::AnswerAgain(tab, dialog) => self.on_answer_again(&tab, dialog),
             Timer::Interrupt(waiter) => self.on_interrupt_due(waiter),
             Timer::StrayPause(session) => self.on_stray_pause_due(&session),
@@ -468,7 +469,7 @@ impl Supervisor {
             Purpose::BridgeOwnerNodeAhead(ahead) => self.on_owner_node_ahead(&ahead, &end),
             Purpose::BridgeQuestion(asking) => self.on_question_read(asking, &end),
             Purpose::BridgeFree(session) => {
-                self.on_pause_answered(&session, &end);
+                self.on_pause_answered(&session, &end, true);
             }
             Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
             Purpose::Disarm { tab } => self.on_disarmed(&tab),

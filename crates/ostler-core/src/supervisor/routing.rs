@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::answers::AnsweredBy;
 use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
-use super::{ClientCall, Link, OnDialog, Purpose, Supervisor, blocking, choosers, object, wire};
+use super::{ClientCall, Flight, Link, OnDialog, Purpose, Supervisor, blocking, choosers, object, wire};
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
@@ -490,6 +490,20 @@ impl Supervisor {
         let by = AnsweredBy::RawCallToBridge(request.waiter);
         let text = answer.prompt_text.map(serde_json::value::RawValue::get);
         self.answer(tab, number, answer.accept, text, by);
+        // The answer has its own time, and the call that gave it another, whatever becomes of the dialog meanwhile.
+        self.timers.start(request.deadline, Timer::RawAnswer(request.waiter, request.timeout));
+    }
+
+    /// The time of a client's raw answer to a question of the bridge is over; the answer is on its way all the same.
+    pub(super) fn on_raw_answer_due(&mut self, waiter: Waiter, timeout: Duration) {
+        let by = AnsweredBy::RawCallToBridge(waiter);
+        let given = |flight: &Flight<Purpose>| matches!(&flight.purpose, Purpose::Answer { by: of, .. } if *of == by);
+        let Some(id) = self.calls.select(given).first().copied() else { return };
+        if let Some(Flight { purpose: Purpose::Answer { by, .. }, .. }) = self.calls.get_mut(id) {
+            *by = AnsweredBy::RawCall;
+        }
+        let (method, hint) = ("Page.handleJavaScriptDialog".to_owned(), TimeoutHint::None);
+        self.finish(waiter, Err(CallError::Timeout { method, timeout_ms: millis(timeout), hint }));
     }
 
     fn send_call(&mut self, mut request: Request, session: Option<&SessionId>, then: Then) {

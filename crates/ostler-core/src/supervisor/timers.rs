@@ -1,6 +1,7 @@
 //! What can fire, and when.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::ids::{CallId, DialogId, SessionId, TargetId, Waiter};
 use crate::time::Timestamp;
@@ -44,6 +45,8 @@ pub(crate) enum Timer {
     Probe(CallId),
     /// A pause that is not the bridge's was left to whoever made it for long enough.
     StrayPause(SessionId),
+    /// A client that answers a question of the bridge by plain CDP has waited as long as it wanted to.
+    RawAnswer(Waiter, Duration),
     /// An answer to a dialog is tried again (fact A19).
     AnswerAgain(TargetId, DialogId),
 }

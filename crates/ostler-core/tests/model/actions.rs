@@ -25,7 +25,8 @@ impl Browser {
             3 => self.close(tab),
             4 => self.crash_some(tab),
             5..=6 => self.free_some_script(tab),
-            7..=8 => self.foreign_answer(tab),
+            7 => self.foreign_answer(tab),
+            8 => self.resume_by_another(),
             9..=12 => self.pull_away(tab),
             _ => self.script(tab),
         }
@@ -84,7 +85,7 @@ impl Browser {
         let Some(mut frame) = asking.map(|open| self.dialogs[&open].frame) else { return };
         while let Some(parent) = self.frames[&frame].parent {
             let holder = &self.frames[&parent];
-            if holder.pending.is_none() && !holder.crashed && self.is_free(holder.proc) && self.rng.percent(60) {
+            if holder.pending.is_none() && !holder.crashed && self.runs_scripts(holder.proc) && self.rng.percent(60) {
                 return self.remove_frame(frame);
             }
             frame = parent;
@@ -102,7 +103,7 @@ impl Browser {
         let from = if self.rng.percent(50) && !oopifs.is_empty() { &oopifs } else { &frames };
         let Some(frame) = self.rng.pick(from) else { return };
         let known = self.frames[&frame].clone();
-        if known.pending.is_some() || known.crashed || !self.is_free(known.proc) {
+        if known.pending.is_some() || known.crashed || !self.runs_scripts(known.proc) {
             return;
         }
         let site = self.site();

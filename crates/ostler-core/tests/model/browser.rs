@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::No;
+use super::bridge::{Bridge, Question};
 use super::dialogs::{Dialog, Leaving};
 use super::prng::Rng;
 use super::wire::{BROWSER, Command, Note, Outbox, Stamp};
@@ -22,6 +23,10 @@ pub(crate) struct Browser {
     /// Which process renders a site for a group of tabs.
     pub(crate) homes: BTreeMap<(No, u8), No>,
     pub(crate) dialogs: BTreeMap<No, Dialog>,
+    /// Those of them that a script of the bridge waits in.
+    pub(crate) questions: BTreeMap<No, Question>,
+    /// A proxy in between refuses the Debugger domain.
+    pub(crate) refuses_debugger: bool,
     pub(crate) next: No,
     /// Commands on their way in, in wire order.
     pub(crate) inbox: VecDeque<Command>,
@@ -114,6 +119,7 @@ pub(crate) struct Session {
     pub(crate) held: bool,
     /// The supervisor set it up: it is not one that a client attached for itself.
     pub(crate) supervised: bool,
+    pub(crate) bridge: Bridge,
 }
 
 /// A renderer process.
@@ -123,6 +129,8 @@ pub(crate) struct Proc {
     pub(crate) blocks: usize,
     /// A script of it does not end.
     pub(crate) busy: bool,
+    /// A script of it is paused: it runs none, and answers what it is asked.
+    pub(crate) paused: bool,
     pub(crate) inbox: VecDeque<Command>,
 }
 
@@ -133,7 +141,8 @@ impl Proc {
 }
 
 impl Browser {
-    pub(crate) fn new(life: No, next: No, rng: Rng) -> Self {
+    pub(crate) fn new(life: No, next: No, mut rng: Rng) -> Self {
+        let refuses_debugger = rng.percent(40);
         Self {
             life,
             rng,
@@ -143,6 +152,8 @@ impl Browser {
             procs: BTreeMap::new(),
             homes: BTreeMap::new(),
             dialogs: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            refuses_debugger,
             next,
             inbox: VecDeque::new(),
             out: Outbox::default(),
@@ -242,7 +253,7 @@ impl Browser {
     /// Returns the process that renders `site` in a group of tabs: a new one if there is none, or if a
     /// document could not commit in it now.
     pub(crate) fn home(&mut self, group: No, site: u8) -> No {
-        if let Some(proc) = self.homes.get(&(group, site)).filter(|proc| self.is_free(**proc)) {
+        if let Some(proc) = self.homes.get(&(group, site)).filter(|proc| self.runs_scripts(**proc)) {
             return *proc;
         }
         let proc = self.number();
@@ -390,6 +401,7 @@ impl Browser {
                 auto_attach: false,
                 held,
                 supervised: false,
+                bridge: Bridge::default(),
             },
         );
         session
@@ -420,11 +432,15 @@ impl Browser {
 
     /// Answers a command; nobody hears the answer if the session is gone.
     pub(crate) fn reply(&mut self, command: &Command, body: &str) {
+        self.reply_with(command, body, Note::Nothing);
+    }
+
+    pub(crate) fn reply_with(&mut self, command: &Command, body: &str, note: Note) {
         match command.session {
             Some(session) if self.sessions.contains_key(&session) => {
                 let name = self.session_name(session);
                 let text = format!(r#"{{"id":{},{body},"sessionId":"{name}"~}}"#, command.id);
-                self.out.push(session, text, None, Note::Nothing);
+                self.out.push(session, text, None, note);
             }
             Some(_) => {}
             None => {
@@ -460,6 +476,8 @@ impl Browser {
         for proc in self.procs.values_mut() {
             proc.inbox.clear();
         }
+        // What is paused or held goes on by itself (fact B6).
+        self.sweep_questions();
         for dialog in self.dialogs.values_mut() {
             dialog.lose_client();
         }

@@ -7,6 +7,7 @@ use ostler_core::view::{
 };
 
 use super::No;
+use super::bridge::Way;
 use super::browser::Hold;
 use super::clients::What;
 use super::dialogs::State;
@@ -18,6 +19,8 @@ const HOLD: u64 = 2_000_000;
 /// How long a call may go on that a dialog blocks: until it is known that it does, or while it is being
 /// answered, which can take some tries.
 const SUSPICION: u64 = 2_000_000;
+/// How long it may take until it is known that a frame may ask over the bridge.
+const LOOK: u64 = 4_000_000;
 
 impl Schedule {
     // --- at any time ---
@@ -43,7 +46,13 @@ impl Schedule {
         let owned = self.is_owned(tab);
         assert!(owned, "{} was sent to tab {tab}, which no task has", command.method);
         if &*command.method == "Page.handleJavaScriptDialog" {
-            self.check_answer(command, session, tab);
+            assert_eq!(self.browser.sessions[&session].target, tab, "only a tab's root may answer (fact A3)");
+            self.check_answer(command.params.accept.expect("an answer says which"), tab, false);
+        }
+        if let Some(accept) = command.params.gives()
+            && self.browser.question_of(command, session).is_some()
+        {
+            self.check_answer(accept, tab, true);
         }
     }
 
@@ -55,13 +64,13 @@ impl Schedule {
         }
     }
 
-    /// Answers go to root sessions, and only those are given that somebody gave (invariant 2).
-    fn check_answer(&self, command: &Command, session: No, tab: No) {
-        assert_eq!(self.browser.sessions[&session].target, tab, "only a tab's root may answer (fact A3)");
-        let accept = command.params.accept.expect("an answer says which");
+    /// Only those answers are given that somebody gave (invariant 2).
+    fn check_answer(&self, accept: bool, tab: No, bridged: bool) {
         let task = self.owners.get(&tab).copied();
         let by_policy = task.is_some_and(|task| self.answers_itself[task]);
-        let by_agent = task.is_some_and(|task| self.clients.has_answered(task, accept));
+        let by_agent = task.is_some_and(|task| {
+            self.clients.has_answered(task, accept) || bridged && self.clients.has_answered_raw(task)
+        });
         let timeout =
             task.and_then(|task| self.policies.get(&task)).map_or(0, |(_, timeout)| timeout.as_micros() as u64);
         let by_watchdog = !accept
@@ -131,6 +140,7 @@ impl Schedule {
         self.check_dialogs();
         self.check_blocked_calls();
         if long {
+            self.check_nothing_unread();
             self.check_nothing_held();
             self.check_supervised();
         }
@@ -251,17 +261,26 @@ impl Schedule {
                 pending.frame_id.as_str() == frame && pending.message == message && pending.kind.as_str() == dialog.kind
             });
             let answerable = pending.map(|pending| pending.answerable);
+            let looked_at = dialog.way != Some(Way::Request) || dialog.told.is_some_and(|told| told + LOOK < self.now);
             match dialog.state {
+                // Whether it may ask is asked of a page that may be blocked itself.
+                State::Open if !looked_at => {}
                 State::Open => assert_eq!(answerable, Some(true), "dialog {number} {dialog:?} is open"),
                 State::Lost | State::Unseen => {
                     assert_eq!(answerable, Some(false), "dialog {number} {dialog:?} is open and cannot be answered");
                 }
                 // A frame asks before it is left again and again, always in the same words.
                 State::Answered | State::Ended if message.is_empty() => {}
+                // Nothing but the reply to an answer tells that a script has it, and that came too late to count.
+                State::Answered | State::Ended
+                    if dialog.way.is_some() && dialog.told.is_some_and(|told| told <= self.slow_until) => {}
                 State::Answered | State::Ended => {
                     assert_eq!(answerable, None, "dialog {number} {dialog:?} is over");
                     let unclear = dialog.crossed || dialog.told.is_some_and(|told| told <= self.slow_until);
-                    if !unclear {
+                    // It can end before it is known that it may be asked at all.
+                    let unasked = dialog.way == Some(Way::Request) && dialog.state == State::Ended;
+                    // Whose answer it was, the reply to ours will tell.
+                    if !unclear && !unasked && !self.browser.is_being_answered(*number) {
                         self.check_closed(*number, &message, dialog.state);
                     }
                 }
@@ -270,8 +289,9 @@ impl Schedule {
         for (task, view) in &self.views {
             for pending in view.pending_dialogs.iter().filter(|pending| pending.answerable) {
                 let frame = self.browser.number_in(pending.frame_id.as_str());
-                let real =
-                    self.browser.dialogs.values().any(|dialog| dialog.frame == frame && dialog.state == State::Open);
+                let mut of_frame = self.browser.dialogs.values().filter(|dialog| dialog.frame == frame);
+                let slow = pending.opened_at * 1e6 <= self.slow_until as f64;
+                let real = slow || of_frame.any(|dialog| dialog.state == State::Open);
                 assert!(real, "task {task} shows {pending:?}, which is not open");
             }
             for pending in view.pending_dialogs.iter().filter(|pending| pending.kind == DialogKind::Unknown) {
@@ -306,12 +326,23 @@ impl Schedule {
             let Some(frame) = self.browser.frames.get(&session.target).filter(|_| session.supervised) else { continue };
             let blocking = self.browser.dialogs.iter().find(|(_, dialog)| {
                 dialog.tab == frame.tab
+                    // A paused page answers (fact B5).
+                    && dialog.way != Some(Way::Pause)
                     && matches!(dialog.state, State::Open | State::Lost)
                     && dialog.told.is_some_and(|told| told + SUSPICION < self.now)
                     && self.browser.frames.get(&dialog.frame).is_some_and(|asking| asking.proc == frame.proc)
             });
             let by_policy = self.owners.get(&frame.tab).is_none_or(|task| self.answers_itself[*task]);
             assert!(blocking.is_none() || by_policy, "call {waiter} {asked:?} waits for dialog {blocking:?}");
+        }
+    }
+
+    /// No page waits in a question that nobody has looked at (invariant 2).
+    fn check_nothing_unread(&self) {
+        for (number, question) in &self.browser.questions {
+            let told = self.browser.dialogs[number].told.is_some();
+            let owned = self.browser.tab_of_session(question.session).is_some_and(|tab| self.owners.contains_key(&tab));
+            assert!(told || !owned, "question {number} {question:?} was never looked at");
         }
     }
 

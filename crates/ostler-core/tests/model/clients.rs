@@ -92,6 +92,10 @@ impl Clients {
             now - asked.deadline
         );
         match (&asked.what, outcome) {
+            // Understood, and given to a question of the bridge.
+            (What::Call { method: "Page.handleJavaScriptDialog", .. }, Ok(Outcome::Result(result)))
+                if asked.sent.is_none() && &**result == b"{}" => {}
+            (What::Call { method: "Page.handleJavaScriptDialog", .. }, Err(_)) if asked.sent.is_none() => {}
             (What::Call { .. }, Ok(Outcome::Result(result))) => {
                 let mark = format!("\"mark\":{waiter}");
                 let text = str::from_utf8(result).expect("results are text");
@@ -113,6 +117,12 @@ impl Clients {
     pub(crate) fn has_answered(&self, task: usize, accept: bool) -> bool {
         let mut all = self.open.values().chain(self.cancelled.values());
         all.any(|asked| asked.task == task && asked.what == What::Answer { accept })
+    }
+
+    /// Returns whether a client has sent the raw command for a dialog.
+    pub(crate) fn has_answered_raw(&self, task: usize) -> bool {
+        let raw = |what: &What| matches!(what, What::Call { method: "Page.handleJavaScriptDialog", .. });
+        self.open.values().chain(self.cancelled.values()).any(|asked| asked.task == task && raw(&asked.what))
     }
 
     /// Nothing is open that should have ended by now.

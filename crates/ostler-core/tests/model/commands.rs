@@ -105,6 +105,9 @@ impl Browser {
         }
         let top = self.tabs.contains_key(&target);
         let tab = self.frames[&target].tab;
+        if self.on_bridge_command(&command, session) {
+            return;
+        }
         match &*command.method {
             "Page.getNavigationHistory" | "Network.getCookies" | "Page.bringToFront" => self.reply_ok(&command),
             "Page.handleJavaScriptDialog" => {
@@ -239,6 +242,9 @@ impl Browser {
 
     fn in_renderer(&mut self, command: &Command, session: No) {
         let target = self.sessions[&session].target;
+        if self.on_bridge_command_in_renderer(command, session) {
+            return;
+        }
         match &*command.method {
             "Runtime.enable" => {
                 self.session_mut(session).runtime = true;

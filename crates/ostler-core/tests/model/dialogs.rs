@@ -1,6 +1,7 @@
 //! Native dialogs of the model browser: who sees them, what they block, how they end (facts A1 to A27).
 
 use super::No;
+use super::bridge::Way;
 use super::browser::{Browser, Hold};
 use super::wire::{Command, Note};
 
@@ -12,6 +13,8 @@ pub(crate) struct Dialog {
     pub(crate) kind: &'static str,
     /// The process that it blocks.
     proc: No,
+    /// The way that it takes over the bridge; none for a native one.
+    pub(crate) way: Option<Way>,
     pub(crate) state: State,
     /// When its opening arrived at the supervisor, for a tab of a task.
     pub(crate) told: Option<u64>,
@@ -47,6 +50,20 @@ pub(crate) enum Leaving {
 }
 
 impl Dialog {
+    /// A question of a script that waits in it.
+    pub(crate) fn bridged(tab: No, frame: No, kind: &'static str, proc: No, way: Way, cause: Option<Command>) -> Self {
+        let (way, state) = (Some(way), State::Open);
+        Self { tab, frame, kind, proc, way, state, told: None, heard: u64::MAX, crossed: false, cause }
+    }
+
+    pub(crate) fn take_cause(&mut self) -> Option<Command> {
+        self.cause.take()
+    }
+
+    pub(crate) fn into_cause(self) -> Option<Command> {
+        self.cause
+    }
+
     /// Whoever saw it open has gone.
     pub(crate) fn lose_client(&mut self) {
         if self.state == State::Open {
@@ -59,18 +76,33 @@ impl Dialog {
 pub(crate) const DEFAULT_PROMPT: &str = "as offered";
 
 impl Browser {
-    /// Returns whether a script of this frame may open a dialog now.
+    /// Returns whether a script of this frame may open a dialog now, native or not.
     pub(crate) fn can_open_dialog(&self, frame: No) -> bool {
+        self.can_open_natively(frame)
+    }
+
+    pub(crate) fn can_open_natively(&self, frame: No) -> bool {
         let Some(known) = self.frames.get(&frame) else { return false };
         let tab = &self.tabs[&known.tab];
         let first_is_fine = tab.dialog.is_none_or(|open| self.dialogs[&open].state == State::Open);
         let whole = !known.crashed && known.pending.is_none() && tab.hold == Hold::Free && !tab.crashed;
         // While a removed frame's dialog is about, another one ends the browser (fact A25).
-        whole && self.is_free(known.proc) && tab.armed.is_none() && tab.lost.is_none() && first_is_fine && !tab.ghost
+        whole
+            && self.runs_scripts(known.proc)
+            && tab.armed.is_none()
+            && tab.lost.is_none()
+            && first_is_fine
+            && !tab.ghost
     }
 
-    /// A script opens a dialog; its process waits from here on.
-    pub(crate) fn open_dialog(&mut self, frame: No, kind: &'static str, cause: Option<Command>) -> No {
+    /// A script opens a dialog, over the bridge where that is; its process waits from here on.
+    pub(crate) fn open_dialog(&mut self, frame: No, kind: &'static str, mut cause: Option<Command>) {
+        if !self.ask_over_bridge(frame, kind, &mut cause) {
+            self.open_natively(frame, kind, cause);
+        }
+    }
+
+    pub(crate) fn open_natively(&mut self, frame: No, kind: &'static str, cause: Option<Command>) {
         let number = self.number();
         let (tab, proc) = (self.frames[&frame].tab, self.frames[&frame].proc);
         let seen = self.sessions_on(tab).iter().any(|session| self.sessions[session].page);
@@ -104,9 +136,8 @@ impl Browser {
         };
         self.dialogs.insert(
             number,
-            Dialog { tab, frame, kind, proc, state, told: None, heard: u64::MAX, crossed: false, cause },
+            Dialog { tab, frame, kind, proc, way: None, state, told: None, heard: u64::MAX, crossed: false, cause },
         );
-        number
     }
 
     /// A dialog is over; `said` says whether the browser tells so.

@@ -10,6 +10,7 @@
 //! Everything follows from one seed, so a failing schedule is replayed by its number.
 
 pub(crate) mod actions;
+pub(crate) mod bridge;
 pub(crate) mod browser;
 pub(crate) mod checks;
 pub(crate) mod clients;

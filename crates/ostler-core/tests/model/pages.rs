@@ -96,7 +96,7 @@ impl Browser {
     /// A frame that was held on its way into another process goes there (fact C13).
     pub(crate) fn swap_in(&mut self, frame: No) {
         let Some((site, mut home)) = self.frame_mut(frame).pending.take() else { return };
-        if !self.is_free(home) {
+        if !self.runs_scripts(home) {
             let blocked = home;
             home = self.home(self.tabs[&self.frames[&frame].tab].group, site);
             self.move_commands(frame, blocked, home);

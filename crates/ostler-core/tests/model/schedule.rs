@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
+use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog, Outcome, Scope};
 use ostler_core::view::{DialogBridge, DialogPolicy, TabView, TaskView};
 use ostler_core::{CallError, Effect, Input, Supervisor, TaskId, Timestamp, Waiter};
 
+use super::bridge::SECRET;
 use super::browser::{Browser, Tab};
 use super::clients::{Clients, What};
 use super::prng::Rng;
@@ -75,7 +76,7 @@ impl Schedule {
             leaving: false,
             ending: false,
             trace: 0,
-            supervisor: Supervisor::new(BridgeSecret::new([1, 2, 3])),
+            supervisor: Supervisor::new(SECRET),
             rng,
             sprinkles: sprinkled.then(|| Rng::new(!seed)),
             loud: std::env::var_os("OSTLER_TRACE").is_some(),
@@ -240,6 +241,12 @@ impl Schedule {
                     (known.told, known.heard) = (Some(now), heard);
                 }
             }
+            Note::Asked(question, session) => {
+                let (now, heard, known) = (self.now, self.browser.out.arrived, self.is_known(session));
+                if let Some(asked) = self.browser.dialogs.get_mut(&question).filter(|_| known) {
+                    (asked.told, asked.heard) = (Some(now), heard);
+                }
+            }
             Note::Created(_) | Note::Nothing => {}
         }
     }
@@ -305,6 +312,7 @@ impl Schedule {
 
     /// If the browser went down, it must not have been a command that could be known to do that.
     fn survive(&mut self) {
+        self.browser.sweep_questions();
         if self.browser.dead && self.online {
             assert!(self.browser.blame.is_none(), "{}", self.browser.blame.as_deref().unwrap_or_default());
             self.online = false;
@@ -423,6 +431,8 @@ impl Schedule {
         let policy = self.rng.pick(&policies).unwrap_or_default();
         let dialog_timeout = Duration::from_secs(if self.rng.percent(50) { 5 } else { 300 });
         let quiet = self.rng.percent(25);
+        let bridges = [DialogBridge::Always, DialogBridge::Auto, DialogBridge::Auto, DialogBridge::Never];
+        let dialog_bridge = self.rng.pick(&bridges).unwrap_or_default();
         self.policies.insert(task, (policy, dialog_timeout));
         self.answers_itself[task] |= policy != DialogPolicy::MustRespond;
         self.say(|| format!("task {} starts with {policy:?}", TASKS[task]));
@@ -431,7 +441,7 @@ impl Schedule {
             policy,
             dialog_timeout,
             quiet,
-            dialog_bridge: DialogBridge::Auto,
+            dialog_bridge,
             dialogs_before: 0,
         });
     }
@@ -482,7 +492,7 @@ impl Schedule {
     }
 
     fn call(&mut self, task: usize) {
-        const METHODS: [&str; 22] = [
+        const METHODS: [&str; 25] = [
             "Runtime.evaluate",
             "Runtime.evaluate",
             "Runtime.evaluate",
@@ -505,6 +515,9 @@ impl Schedule {
             "Page.handleJavaScriptDialog",
             "Page.enable",
             "Page.crash",
+            "Debugger.disable",
+            "Fetch.disable",
+            "Debugger.enable",
         ];
         let method = self.rng.pick(&METHODS).unwrap_or("Runtime.evaluate");
         // Such calls leave little of a tab.

@@ -30,6 +30,8 @@ pub(crate) enum Note {
     Opening(No, No),
     /// In this tab a frame was taken away under this dialog (fact A25), told on this session.
     Orphaned(No, No, No),
+    /// A question of the bridge is there to be read, on this session.
+    Asked(No, No),
     /// A target is announced.
     Created(No),
 }
@@ -177,6 +179,25 @@ pub(crate) struct Params {
     pub(crate) accept: Option<bool>,
     pub(crate) prompt_text: Option<String>,
     pub(crate) filter: Option<Vec<serde_json::Value>>,
+    pub(crate) source: Option<String>,
+    pub(crate) expression: Option<String>,
+    pub(crate) call_frame_id: Option<String>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) body: Option<String>,
+}
+
+impl Params {
+    /// Returns the answer that these give to a question of the bridge.
+    pub(crate) fn gives(&self) -> Option<bool> {
+        // As base64 has them.
+        const ACCEPTS: &str = "eyJhY2NlcHQiOnRydW";
+        const DISMISSES: &str = "eyJhY2NlcHQiOmZhbHNl";
+        let starts = |start| self.body.as_deref().is_some_and(|body| body.starts_with(start));
+        let says = |what| self.expression.as_deref().is_some_and(|expression| expression.contains(what));
+        let accepts = starts(ACCEPTS) || says(r#""accept":true"#);
+        let dismisses = starts(DISMISSES) || says(r#""accept":false"#);
+        (accepts || dismisses).then_some(accepts)
+    }
 }
 
 #[derive(Deserialize)]

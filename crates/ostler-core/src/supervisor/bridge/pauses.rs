@@ -13,6 +13,8 @@ use std::time::Duration;
 use memchr::memmem;
 use serde::Deserialize;
 
+use super::super::dialogs::Dialog;
+use super::super::publish::Dirty;
 use super::super::timers::Timer;
 use super::super::{End, Purpose, Scope, Supervisor, wire};
 use super::asking::{Asking, Held};
@@ -204,12 +206,12 @@ impl Supervisor {
         );
     }
 
-    /// Returns whether the paused page has taken the answer, and lets it go on if it has.
-    pub(in super::super) fn on_pause_answered(&mut self, id: &SessionId, end: &End) -> bool {
+    /// Returns whether the paused page has taken the answer, and lets it go on if it has and still `waits`.
+    pub(in super::super) fn on_pause_answered(&mut self, id: &SessionId, end: &End, waits: bool) -> bool {
         let End::Answer(Ok(result)) = end else { return false };
         let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<bool>>);
         let taken = evaluated.and_then(|evaluated| evaluated.result.value) == Some(true);
-        if taken {
+        if taken && waits {
             self.go_on(id);
         }
         taken
@@ -227,20 +229,21 @@ impl Supervisor {
         shared
     }
 
-    /// The page goes on without our doing: its script has taken it for Cancel (fact B7). Of one whose answer is on its
-    /// way, the reply will tell.
+    /// The page goes on without our doing: its script has taken it for Cancel (fact B7), or has our answer. Of one whose
+    /// answer is on its way, the reply will tell.
     fn close_pauses_of(&mut self, id: &SessionId) {
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
-        let Some(tab) = self.tabs.get(&target) else { return };
-        let over = tab
-            .dialogs
-            .iter()
-            .filter(|dialog| matches!(dialog.via, Via::Pause { .. }) && dialog.owner == *id && dialog.answer.is_none());
+        let Some(tab) = self.tabs.get_mut(&target) else { return };
+        let paused = |dialog: &Dialog| matches!(dialog.via, Via::Pause { .. }) && dialog.owner == *id;
+        let answered = tab.dialogs.extract_if(.., |dialog| paused(dialog) && dialog.answer.is_some());
+        tab.closing.extend(answered.collect::<Vec<_>>());
+        let over = tab.dialogs.iter().filter(|dialog| paused(dialog));
         for number in over.map(|dialog| dialog.view.id).collect::<Vec<_>>() {
             if let Some(dialog) = self.take_dialog(&target, number) {
                 self.record_closed(&target, dialog, ClosedBy::Remote);
             }
         }
+        self.touch(&target, Dirty::DIALOGS);
     }
 
     /// With everything blackboxed no script of the page pauses: it is a client's doing, through us or beside us.

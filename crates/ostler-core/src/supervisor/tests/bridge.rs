@@ -321,6 +321,20 @@ fn a_client_that_answers_with_plain_cdp_is_understood() {
 }
 
 #[test]
+fn a_client_that_answers_with_plain_cdp_hears_at_its_own_time_and_the_page_has_the_answer() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "T", "confirm", 1);
+    let call = bench.client_call("Page.handleJavaScriptDialog");
+    let params = Some(Bytes::from_static(br#"{"accept":true}"#));
+    let call = bench.make(ClientCall { params, timeout: ms(200), ..call });
+    bench.pass(ms(200));
+    assert_eq!(bench.code(call), "timeout");
+    bench.takes_answer("S", true);
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Agent)]));
+    bench.outcome(call);
+}
+
+#[test]
 fn a_page_that_wants_to_be_printed_goes_on_at_once_and_clients_are_told() {
     let mut bench = Bench::bridged();
     bench.asks("S", "T", "print", 1);
@@ -381,6 +395,7 @@ fn a_page_that_another_client_lets_go_on_is_recorded_as_remote() {
     let late = bench.accept();
     bench.event("S", "Debugger.resumed", "{}");
     assert!(bench.is_waiting(late), "whose answer it got the reply will tell");
+    assert_eq!(bench.pending(), [""; 0], "it is over either way");
     bench.sent.retain(|sent| !sent.param("expression").as_str().is_some_and(|script| script.contains("number === 1")));
     bench.takes_answer("S", false);
     assert_eq!(bench.code(late), "no_dialog");
