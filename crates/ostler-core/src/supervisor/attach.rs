@@ -342,7 +342,7 @@ impl Supervisor {
         self.forget_tab(target, "the tab was closed");
     }
 
-    fn remember_target(&mut self, info: &wire::TargetInfo) {
+    pub(super) fn remember_target(&mut self, info: &wire::TargetInfo) {
         if self.closing.contains(&info.target_id) {
             return;
         }
@@ -365,7 +365,7 @@ impl Supervisor {
         }
     }
 
-    fn show_address(&mut self, info: &wire::TargetInfo) {
+    pub(super) fn show_address(&mut self, info: &wire::TargetInfo) {
         let Some(tab) = self.tabs.get_mut(&info.target_id) else { return };
         if tab.title != info.title.0 || tab.url != info.url.0 {
             (tab.title, tab.url) = (info.title.0.clone(), info.url.0.clone());

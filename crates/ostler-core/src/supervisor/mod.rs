@@ -41,6 +41,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 pub(crate) mod timers;
+mod titles;
 mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -100,6 +101,8 @@ enum Purpose {
     SetUp(SessionId),
     /// The set-up command whose silence tells a blocked page (fact A10).
     PageEnable(SessionId),
+    /// What a tab's title is, now that its document has been read.
+    Title(TargetId),
     /// Is the browser's side of a silent page there?
     Silence(SessionId),
     /// What makes a page behave as the one in front, sent once it answers.
@@ -363,6 +366,7 @@ impl Supervisor {
             ("Page.frameDetached", Some(session)) => self.on_frame_detached(params, session),
             ("Page.frameStartedNavigating", Some(session)) => self.on_frame_started_navigating(params, session),
             ("Page.frameNavigated", Some(session)) => self.on_frame_navigated(params, session),
+            ("Page.domContentEventFired" | "Page.loadEventFired", Some(session)) => self.ask_title(session),
             ("Page.frameRequestedNavigation", Some(session)) => self.on_requested_navigation(params, session),
             ("Page.navigatedWithinDocument", Some(session)) => self.on_navigated_within(params, session),
             ("Page.javascriptDialogOpening", Some(session)) => self.on_dialog_opening(&event, params, session),
@@ -458,6 +462,7 @@ impl Supervisor {
                 self.on_set_up_answered(&session);
             }
             Purpose::Focus(session) => self.on_focus_answered(&session, &end),
+            Purpose::Title(tab) => self.on_title(&tab, end),
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),

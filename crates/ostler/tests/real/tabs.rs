@@ -37,3 +37,15 @@ fn tabs_of_others_are_left_alone() {
     });
     assert_eq!(world.line.ask(json!({"meta": "tasks"}))["tasks"][0]["tabs"], 1);
 }
+
+#[test]
+fn a_tab_is_listed_with_the_title_of_the_page_that_it_shows() {
+    let mut world = World::with(&[("/a", "<title>first</title>"), ("/b", "<title>second</title>")]);
+    for (path, title) in [("/a", "first"), ("/b", "second"), ("/a", "first")] {
+        world.go(path);
+        wait_until("the title has been learnt", || {
+            let tasks = world.line.ask(json!({"meta": "overview"}))["tasks"].clone();
+            tasks[0]["tab_list"][0]["title"] == title
+        });
+    }
+}

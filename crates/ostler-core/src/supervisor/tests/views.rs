@@ -212,3 +212,26 @@ fn titles_and_addresses_follow_the_tab() {
     let tab = bench.view().current_tab().expect("a current tab");
     assert_eq!((tab.title.as_str(), tab.url.as_str()), ("a\u{fffd}", "https://a/2"));
 }
+
+#[test]
+fn a_title_that_was_read_after_the_document_came_is_asked_for() {
+    let mut bench = Bench::with_tab();
+    bench.answer_set_up("S", "T", "P");
+    let told = |title: &str, url: &str| {
+        format!(r#"{{"targetInfo":{{"targetId":"T","type":"page","title":"{title}","url":"{url}"}}}}"#)
+    };
+    bench.event("", "Target.targetInfoChanged", &told("a/2", "https://a/2"));
+    bench.event("S", "Page.domContentEventFired", r#"{"timestamp":1.0}"#);
+    let asked = bench.expect("", "Target.getTargetInfo");
+    assert_eq!(asked.param("targetId"), "T");
+    bench.reply(&asked, &told("Second", "https://a/2"));
+    assert_eq!(bench.view().current_tab().expect("a current tab").title, "Second");
+
+    // An answer that was overtaken by the next document is about the one before.
+    bench.event("S", "Page.loadEventFired", r#"{"timestamp":2.0}"#);
+    let asked = bench.expect("", "Target.getTargetInfo");
+    bench.event("", "Target.targetInfoChanged", &told("a/3", "https://a/3"));
+    bench.reply(&asked, &told("Second", "https://a/2"));
+    let tab = bench.view().current_tab().expect("a current tab").clone();
+    assert_eq!((tab.title.as_str(), tab.url.as_str()), ("a/3", "https://a/3"));
+}
