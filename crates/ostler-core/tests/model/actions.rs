@@ -2,7 +2,7 @@
 
 use super::No;
 use super::browser::{Browser, Hold};
-use super::pages::Popup;
+use super::tabs::Popup;
 
 const MAX_TABS: usize = 6;
 const MAX_FRAMES: usize = 9;

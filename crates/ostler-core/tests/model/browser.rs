@@ -1,7 +1,7 @@
-//! The model browser's state: tabs, frames with processes, sessions, dialogs; and how it tells of them.
+//! The model browser's state: tabs, frames with processes, sessions, dialogs.
 //!
-//! What happens to them is in `pages.rs` (what pages and people do), `commands.rs` (what the
-//! supervisor asks for) and `dialogs.rs`.
+//! What happens to them is in `frames.rs`, `tabs.rs`, `crashes.rs` (what pages and people do), `commands.rs` (what
+//! the supervisor asks for) and `dialogs.rs`; what is said of it in `telling.rs` and `sessions.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use super::No;
 use super::bridge::{Bridge, Question};
 use super::dialogs::{Dialog, Leaving};
 use super::prng::Rng;
-use super::wire::{BROWSER, Command, Note, Outbox, Stamp};
+use super::wire::{Command, Outbox};
 
 #[derive(Debug)]
 pub(crate) struct Browser {
@@ -262,235 +262,27 @@ impl Browser {
         proc
     }
 
-    // --- telling ---
+    // --- to be changed ---
 
-    /// Says something on one session. `~` stands where an object may have more fields.
-    pub(crate) fn say(&mut self, session: No, method: &str, params: &str, after: Option<Stamp>, note: Note) -> Stamp {
-        let text = if session == BROWSER {
-            format!(r#"{{"method":"{method}","params":{{{params}~}}~}}"#)
-        } else {
-            let name = self.session_name(session);
-            format!(r#"{{"method":"{method}","params":{{{params}~}},"sessionId":"{name}"~}}"#)
-        };
-        self.out.push(session, text, after, note)
+    pub(crate) fn frame_mut(&mut self, frame: No) -> &mut Frame {
+        self.frames.get_mut(&frame).expect("the model acts on frames that there are")
     }
 
-    /// Says something on every session of a target that has `Page` on; returns the last message.
-    pub(crate) fn page_event(&mut self, target: No, method: &str, params: &str, note: Note) -> Option<Stamp> {
-        let mut last = None;
-        for session in self.sessions_on(target) {
-            if self.sessions[&session].page {
-                let note = match note {
-                    Note::Opening(dialog, _) => Note::Opening(dialog, session),
-                    Note::Orphaned(tab, dialog, _) if self.sessions[&session].supervised => {
-                        Note::Orphaned(tab, dialog, session)
-                    }
-                    Note::Orphaned(..) => Note::Nothing,
-                    note => note,
-                };
-                last = Some(self.say(session, method, params, None, note));
-            }
-        }
-        last
+    pub(crate) fn tab_mut(&mut self, tab: No) -> &mut Tab {
+        self.tabs.get_mut(&tab).expect("the model acts on tabs that there are")
     }
 
-    pub(crate) fn runtime_event(&mut self, target: No, method: &str, params: &str) {
-        for session in self.sessions_on(target) {
-            if self.sessions[&session].runtime {
-                self.say(session, method, params, None, Note::Nothing);
-            }
-        }
+    pub(crate) fn session_mut(&mut self, session: No) -> &mut Session {
+        self.sessions.get_mut(&session).expect("the model acts on sessions that there are")
     }
 
-    pub(crate) fn context_created(&mut self, frame: No) {
-        let unique = self.number();
-        let name = self.frame_name(frame);
-        let params = format!(
-            r#""context":{{"id":{},"origin":"","name":"","uniqueId":"{unique}.1","auxData":{{"isDefault":true,"type":"default","frameId":"{name}"~}}~}}"#,
-            unique % 7
-        );
-        self.runtime_event(self.local_root(frame), "Runtime.executionContextCreated", &params);
+    pub(crate) fn proc_mut(&mut self, proc: No) -> &mut Proc {
+        self.procs.entry(proc).or_default()
     }
 
-    pub(crate) fn frame_json(&self, frame: No) -> String {
-        let known = &self.frames[&frame];
-        let parent = known.parent.map(|parent| format!(r#","parentId":"{}""#, self.frame_name(parent)));
-        let origin = if known.page == 0 { "://".to_owned() } else { format!("http://s{}.test", known.site) };
-        format!(
-            r#"{{"id":"{}"{},"loaderId":"L","url":"{}","domainAndRegistry":"","securityOrigin":"{origin}","mimeType":"text/html"~}}"#,
-            self.frame_name(frame),
-            parent.unwrap_or_default(),
-            self.url_of(frame),
-        )
-    }
-
-    pub(crate) fn frame_navigated(&mut self, frame: No, kind: &str) -> Option<Stamp> {
-        let params = format!(r#""frame":{},"type":"{kind}""#, self.frame_json(frame));
-        self.page_event(self.local_root(frame), "Page.frameNavigated", &params, Note::Nothing)
-    }
-
-    pub(crate) fn target_json(&self, target: No, kind: &str, url: &str) -> String {
-        let name = self.frame_name(target);
-        let mut more = String::new();
-        if kind == "page" {
-            let tab = &self.tabs[&target];
-            more = format!(r#","canAccessOpener":{}"#, tab.access);
-            if let Some(opener) = tab.opener.filter(|opener| self.tabs.contains_key(opener)) {
-                more += &format!(r#","openerId":"{}""#, self.frame_name(opener));
-            }
-        } else if let Some(parent) = self.frames.get(&target).and_then(|frame| frame.parent) {
-            more = format!(r#","canAccessOpener":false,"parentFrameId":"{}""#, self.frame_name(parent));
-        }
-        let title = if url.is_empty() { "" } else { "A page" };
-        format!(
-            r#"{{"targetId":"{name}","type":"{kind}","title":"{title}","url":"{url}","attached":true{more},"browserContextId":"C"~}}"#
-        )
-    }
-
-    /// Tells of a target at browser level, if anybody wants to know.
-    pub(crate) fn target_created(&mut self, target: No, kind: &str, url: &str) {
-        if self.discover {
-            let params = format!(r#""targetInfo":{}"#, self.target_json(target, kind, url));
-            self.say(BROWSER, "Target.targetCreated", &params, None, Note::Created(target));
-        }
-    }
-
-    pub(crate) fn target_changed(&mut self, tab: No) {
-        if self.discover {
-            let params = format!(r#""targetInfo":{}"#, self.target_json(tab, "page", &self.url_of(tab)));
-            self.say(BROWSER, "Target.targetInfoChanged", &params, None, Note::Nothing);
-        }
-    }
-
-    pub(crate) fn target_destroyed(&mut self, target: No, after: Option<Stamp>) {
-        if self.discover {
-            let params = format!(r#""targetId":"{}""#, self.frame_name(target));
-            self.say(BROWSER, "Target.targetDestroyed", &params, after, Note::Nothing);
-        }
-    }
-
-    // --- sessions ---
-
-    /// Attaches a session and announces it on its parent.
-    pub(crate) fn attach(&mut self, target: No, kind: &str, parent: No, held: bool) -> No {
-        let session = self.number();
-        let url = if kind == "iframe" && held { String::new() } else { self.url_of(target) };
-        let target_json = if kind == "worker" {
-            format!(
-                r#"{{"targetId":"W{}.{session}","type":"worker","title":"","url":"w.js","attached":true~}}"#,
-                self.life
-            )
-        } else {
-            self.target_json(target, kind, &url)
-        };
-        let params = format!(
-            r#""sessionId":"{}","targetInfo":{target_json},"waitingForDebugger":{held}"#,
-            self.session_name(session)
-        );
-        let after = if parent == BROWSER { None } else { self.out.tail(BROWSER) };
-        let stamp = self.say(parent, "Target.attachedToTarget", &params, after, Note::Attached(session));
-        self.out.gate(session, stamp);
-        self.sessions.insert(
-            session,
-            Session {
-                target,
-                worker: kind == "worker",
-                parent,
-                page: false,
-                runtime: false,
-                auto_attach: false,
-                held,
-                supervised: false,
-                bridge: Bridge::default(),
-            },
-        );
-        session
-    }
-
-    /// Ends a session and those below it; what it has said arrives before the news of its end.
-    pub(crate) fn detach(&mut self, session: No) -> Option<Stamp> {
-        let below: Vec<No> =
-            self.sessions.iter().filter(|(_, other)| other.parent == session).map(|(no, _)| *no).collect();
-        for child in below {
-            self.detach(child);
-        }
-        let Session { parent, target, .. } = self.sessions.remove(&session)?;
-        let params =
-            format!(r#""sessionId":"{}","targetId":"{}""#, self.session_name(session), self.frame_name(target));
-        let after = self.out.tail(session);
-        Some(self.say(parent, "Target.detachedFromTarget", &params, after, Note::Nothing))
-    }
-
-    /// Ends every session on a target.
-    pub(crate) fn detach_target(&mut self, target: No) -> Option<Stamp> {
-        let mut last = None;
-        for session in self.sessions_on(target) {
-            last = self.detach(session).or(last);
-        }
-        last
-    }
-
-    /// Answers a command; nobody hears the answer if the session is gone.
-    pub(crate) fn reply(&mut self, command: &Command, body: &str) {
-        self.reply_with(command, body, Note::Nothing);
-    }
-
-    pub(crate) fn reply_with(&mut self, command: &Command, body: &str, note: Note) {
-        match command.session {
-            Some(session) if self.sessions.contains_key(&session) => {
-                let name = self.session_name(session);
-                let text = format!(r#"{{"id":{},{body},"sessionId":"{name}"~}}"#, command.id);
-                self.out.push(session, text, None, note);
-            }
-            Some(_) => {}
-            None => {
-                self.out.push(BROWSER, format!(r#"{{"id":{},{body}~}}"#, command.id), None, Note::Nothing);
-            }
-        }
-    }
-
-    pub(crate) fn reply_ok(&mut self, command: &Command) {
-        let body = match command.mark {
-            Some(mark) => format!(r#""result":{{"mark":{mark}~}}"#),
-            None => r#""result":{~}"#.replace("{~}", "{}"),
-        };
-        self.reply(command, &body);
-    }
-
-    pub(crate) fn reply_error(&mut self, command: &Command, code: i64, message: &str) {
-        self.reply(command, &format!(r#""error":{{"code":{code},"message":"{message}"~}}"#));
-    }
-
-    // --- the connection ---
-
-    /// The connection is lost: its sessions end, and with them most holds, but not that of a popup
-    /// which can reach its opener (facts C12, E3).
-    pub(crate) fn disconnect(&mut self) {
-        if self.tabs.values().any(|tab| tab.opener_proc.is_some()) {
-            self.seen("E3: a popup with an opener is left held");
-        }
-        self.out.lose();
-        self.inbox.clear();
-        self.sessions.clear();
-        (self.discover, self.auto_attach) = (false, AutoAttach::Off);
-        for proc in self.procs.values_mut() {
-            proc.inbox.clear();
-        }
-        // What is paused or held goes on by itself (fact B6).
-        self.sweep_questions();
-        for dialog in self.dialogs.values_mut() {
-            dialog.lose_client();
-        }
-        for tab in self.tabs.keys().copied().collect::<Vec<_>>() {
-            self.tab_mut(tab).waiting.clear();
-            if !self.tabs[&tab].access {
-                self.release_tab(tab);
-            }
-        }
-        for frame in self.frames.keys().copied().collect::<Vec<_>>() {
-            if self.frames.contains_key(&frame) {
-                self.swap_in(frame);
-            }
+    pub(crate) fn unblock(&mut self, proc: No) {
+        if let Some(proc) = self.procs.get_mut(&proc) {
+            proc.blocks = proc.blocks.saturating_sub(1);
         }
     }
 }

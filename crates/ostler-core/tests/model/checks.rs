@@ -77,7 +77,7 @@ impl Schedule {
             && self.browser.dialogs.values().any(|dialog| {
                 dialog.tab == tab && dialog.told.is_some_and(|told| told + timeout.min(5_000_000) <= self.now)
             });
-        let at_the_end = !accept && (self.leaving || self.is_ending());
+        let at_the_end = !accept && (self.leaving || self.ending);
         assert!(by_policy || by_agent || by_watchdog || at_the_end, "nobody gave the answer {accept} on tab {tab}");
     }
 

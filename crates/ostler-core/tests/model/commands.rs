@@ -6,7 +6,7 @@
 use super::No;
 use super::browser::{AutoAttach, Browser, Hold};
 use super::dialogs::{Leaving, State};
-use super::pages::Popup;
+use super::tabs::Popup;
 use super::wire::{BROWSER, Command, Note};
 
 impl Browser {
@@ -312,29 +312,6 @@ impl Browser {
         let below =
             if children.is_empty() { String::new() } else { format!(r#","childFrames":[{}]"#, children.join(",")) };
         format!(r#"{{"frame":{}{below}~}}"#, self.frame_json(frame))
-    }
-
-    /// Returns whether the facts say what a crash of this process leaves behind.
-    pub(crate) fn can_crash(&self, proc: No) -> bool {
-        if !self.procs.contains_key(&proc)
-            || self.frames.values().any(|frame| frame.pending.is_some_and(|(_, to)| to == proc))
-        {
-            return false;
-        }
-        self.tabs.iter().all(|(no, tab)| {
-            let in_it = |frame: No| self.frames[&frame].proc == proc;
-            let hit = self.frames_of(*no).into_iter().any(in_it);
-            let dialog_stays = [tab.dialog, tab.lost].into_iter().flatten().all(|open| {
-                let frame = self.dialogs[&open].frame;
-                let root = self.local_root(frame);
-                // A frame in a frame that nobody has a session on: nothing would tell.
-                let told = frame == root || !self.sessions_on(root).is_empty();
-                told && !self.above(root).into_iter().any(in_it)
-            });
-            let held =
-                tab.hold != Hold::Free || self.frames_of(*no).iter().any(|frame| self.frames[frame].pending.is_some());
-            !hit || in_it(*no) && !held && tab.armed.is_none() || dialog_stays && !held && tab.armed.is_none()
-        })
     }
 
     pub(crate) fn above(&self, mut frame: No) -> Vec<No> {

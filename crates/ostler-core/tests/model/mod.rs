@@ -1,10 +1,12 @@
 //! A believable Chromium in memory, and random schedules of what can happen between it and a supervisor.
 //!
 //! ```text
-//!   actions.rs ──▶ browser (browser, pages, dialogs, commands) ──messages, in any legal order──▶ core
-//!                        ▲                                                                      │
-//!   clients.rs ──calls──▶│◀──────────────────────────── commands ──────────────────────────────┤
-//!                        └───────────── checks.rs compares the two ◀── views and outcomes ──────┘
+//!   schedule.rs chooses, step by step:
+//!
+//!   actions.rs ───▶ the browser: browser, frames, tabs, crashes, dialogs, bridge, sessions, commands
+//!                        ▲ commands                                     │ telling.rs, wire.rs: messages, in any
+//!                        │                                              ▼ legal order
+//!   requests.rs ──▶ the core, behind exchange.rs ──views and outcomes──▶ checks.rs, clients.rs compare
 //! ```
 //!
 //! Everything follows from one seed, so a failing schedule is replayed by its number.
@@ -15,10 +17,16 @@ pub(crate) mod browser;
 pub(crate) mod checks;
 pub(crate) mod clients;
 pub(crate) mod commands;
+pub(crate) mod crashes;
 pub(crate) mod dialogs;
-pub(crate) mod pages;
+pub(crate) mod exchange;
+pub(crate) mod frames;
 pub(crate) mod prng;
+pub(crate) mod requests;
 pub(crate) mod schedule;
+pub(crate) mod sessions;
+pub(crate) mod tabs;
+pub(crate) mod telling;
 pub(crate) mod wire;
 
 /// The number of a thing in the model: tabs, frames, sessions, processes and dialogs count together.

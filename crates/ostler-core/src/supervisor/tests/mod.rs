@@ -7,7 +7,12 @@
 mod attach;
 mod blocking;
 mod bridge;
+mod bridge_answers;
 mod bridge_asking;
+mod bridge_doubts;
+mod bridge_ends;
+mod bridge_in_place;
+mod bridge_requests;
 mod calls;
 mod choosers;
 mod dialog_ends;

@@ -1,0 +1,181 @@
+//! How a question over the bridge ends that nobody answers: with its page, its frame, or our leaving (facts B6, F12).
+
+use super::bridge::{ON_FRAME, OWNER, RESUME, by};
+use super::*;
+
+#[test]
+fn a_page_that_another_client_lets_go_on_is_recorded_as_remote() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "T", "confirm", 1);
+    bench.event("S", "Debugger.resumed", "{}");
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Remote)]), "B7");
+    bench.asks("S", "T", "confirm", 2);
+    let late = bench.accept();
+    bench.event("S", "Debugger.resumed", "{}");
+    assert!(bench.is_waiting(late), "whose answer it got the reply will tell");
+    assert_eq!(bench.pending(), [""; 0], "it is over either way");
+    bench.sent.retain(|sent| !sent.param("expression").as_str().is_some_and(|script| script.contains("number === 1")));
+    bench.takes_answer("S", false);
+    assert_eq!(bench.code(late), "no_dialog");
+    assert!(!bench.was_sent("S", RESUME), "it may be in its next pause");
+    assert_eq!(bench.closed_by()[1], ("d-2".to_owned(), ClosedBy::Remote));
+}
+
+#[test]
+fn a_pause_that_was_over_before_its_question_was_read_is_left_to_the_native_dialog() {
+    let mut bench = Bench::bridged();
+    bench.pauses("S", "T");
+    let read = bench.expect("S", ON_FRAME);
+    bench.event("S", "Debugger.resumed", "{}");
+    bench.refuse(&read, -32000, "Can only perform operation while paused.");
+    bench.expect_nothing_sent();
+    bench.opening("S", "T", "confirm", "");
+    assert_eq!(bench.pending(), ["d-1"]);
+    bench.accept();
+    bench.answer_arrives("S");
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Agent)]));
+}
+
+#[test]
+fn a_frame_that_is_gone_before_its_question_was_read_does_not_leave_its_page_paused() {
+    let mut bench = Bench::bridged();
+    bench.frame_attached("S", "SAME", "T");
+    bench.pauses("S", "SAME");
+    let owner = bench.expect("S", OWNER);
+    bench.frame_detached("S", "SAME", "remove");
+    bench.refuse(&owner, -32000, "Frame with the given id was not found.");
+    let read = bench.expect("S", ON_FRAME);
+    bench.refuse(&read, -32000, "Cannot find context with specified id");
+    bench.expect("S", RESUME);
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_frame_that_may_show_no_dialogs_goes_on_unread_and_so_does_one_inside_of_it() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.frame_attached("SO", "IN", "O");
+    bench.pauses("SO", "IN");
+    for (session, frame, sandbox) in
+        [("SO", "IN", "allow-scripts allow-modals"), ("S", "O", "allow-scripts allow-same-origin")]
+    {
+        let owner = bench.expect(session, OWNER);
+        assert_eq!(owner.param("frameId"), frame);
+        bench.reply(&owner, r#"{"backendNodeId":7,"nodeId":0}"#);
+        let node = bench.expect(session, "DOM.describeNode");
+        assert_eq!(node.param("backendNodeId"), 7);
+        bench.reply(&node, &format!(r#"{{"node":{{"nodeName":"IFRAME","attributes":["sandbox","{sandbox}"]}}}}"#));
+    }
+    bench.expect("SO", RESUME);
+    bench.expect_nothing_sent();
+    assert_eq!(bench.pending(), [""; 0]);
+    assert_eq!(bench.closed_by(), by(&[]));
+}
+
+#[test]
+fn a_page_that_says_nothing_of_its_frames_is_asked_for_the_question_all_the_same() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.pauses("SO", "O");
+    let owner = bench.expect("S", OWNER);
+    bench.pass(Duration::from_secs(1));
+    let read = bench.expect("SO", ON_FRAME);
+    bench.reply_question(&read, "confirm", 1);
+    assert_eq!(bench.pending(), ["d-1"]);
+    bench.reply(&owner, r#"{"backendNodeId":7}"#);
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_pause_that_ends_while_its_frame_is_looked_at_is_not_read() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.pauses("SO", "O");
+    let owner = bench.expect("S", OWNER);
+    bench.event("SO", "Debugger.resumed", "{}");
+    bench.reply(&owner, r#"{"backendNodeId":7}"#);
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_question_ends_with_its_document_and_the_next_ones_pause_is_not_touched() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "T", "confirm", 1);
+    bench.navigated("S", "T", None, "https://b/");
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Remote)]), "B6");
+    let free = bench.expect("S", ON_FRAME);
+    bench.refuse(&free, -32000, "Can only perform operation while paused.");
+    bench.expect("S", "Runtime.getIsolateId");
+    bench.expect_nothing_sent();
+}
+
+#[test]
+fn a_frame_that_goes_away_under_its_question_needs_no_reload_but_its_page_to_go_on() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.asks("SO", "O", "confirm", 1);
+    bench.frame_detached("S", "O", "remove");
+    bench.detached("S", "O", "SO");
+    assert_eq!(bench.pending(), [""; 0]);
+    assert!(!bench.was_sent("S", "Page.disable") && !bench.was_sent("S", "Page.reload"), "nothing of fact A25");
+
+    bench.frame_attached("S", "SAME", "T");
+    bench.asks("S", "SAME", "confirm", 1);
+    bench.frame_detached("S", "SAME", "remove");
+    bench.expect("S", RESUME);
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_crash_or_a_lost_connection_ends_the_question() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "T", "confirm", 1);
+    bench.event("S", "Inspector.targetCrashed", "{}");
+    assert_eq!(bench.pending(), [""; 0]);
+    bench.expect_nothing_sent();
+    bench.event("S", "Inspector.targetReloadedAfterCrash", "{}");
+    let revived = ["S Debugger.disable", "S Debugger.enable", "S Debugger.setBlackboxPatterns"];
+    assert_eq!(bench.methods()[..3], revived, "B4");
+    bench.answer_set_up("S", "T", "P");
+
+    bench.asks("S", "T", "confirm", 1);
+    bench.lose_connection();
+    assert_eq!(bench.closed_by()[1], ("d-2".to_owned(), ClosedBy::Remote), "the page goes on by itself: B6");
+}
+
+#[test]
+fn leaving_answers_what_is_open_and_what_is_being_read() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.asks("S", "T", "confirm", 1);
+    bench.pauses("SO", "O");
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    let version = bench.expect("", "Browser.getVersion");
+    bench.reply(&version, "{}");
+    assert!(bench.takes_answer("S", true).contains(r#"{"accept":false}"#));
+    assert!(bench.is_waiting(waiter), "a page has paused, and its question is on its way");
+    bench.frames_may_ask();
+    assert!(bench.is_waiting(waiter));
+    let read = bench.expect("SO", ON_FRAME);
+    bench.reply_question(&read, "confirm", 1);
+    assert!(bench.is_waiting(waiter));
+    bench.takes_answer("SO", true);
+    assert!(bench.outcome(waiter).is_ok());
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
+    let mut bench = Bench::bridged();
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.asks("S", "T", "confirm", 1);
+    bench.start_task_with("default", DialogPolicy::MustRespond, DialogBridge::Never);
+    assert!(!bench.was_sent("S", "Debugger.disable"), "that would let the page go on with an answer nobody gave");
+    bench.expect("SO", "Debugger.disable");
+    bench.accept();
+    bench.takes_answer("S", true);
+    bench.expect("S", "Debugger.disable");
+    bench.pauses("S", "T");
+    bench.expect_nothing_sent();
+}

@@ -1,0 +1,195 @@
+//! What passes between supervisor and browser: every message and effect goes through here, and is checked.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use ostler_core::supervisor::Outcome;
+use ostler_core::view::{TabView, TaskView};
+use ostler_core::{CallError, Effect, Input, TaskId, Timestamp, Waiter};
+
+use super::browser::Tab;
+use super::schedule::Schedule;
+use super::wire::{self, Note};
+use super::{No, TASKS};
+
+impl Schedule {
+    // --- the browser ---
+
+    pub(crate) fn deliver(&mut self) {
+        let Some((text, note)) = self.browser.out.deliver(&mut self.rng) else { return };
+        self.say(|| format!("  ◀ {text}"));
+        if note != Note::Nothing {
+            self.on_note_before(note);
+        }
+        let message = wire::encode(&text, self.sprinkles.as_mut());
+        self.input(Input::Message(message));
+        self.sprinkle();
+        if let Note::Opening(dialog, session) = note
+            && self.is_watched(session)
+        {
+            self.check_opening(dialog);
+        }
+    }
+
+    fn on_note_before(&mut self, note: Note) {
+        match note {
+            Note::Attached(session) => {
+                if self.browser.sessions.get(&session).is_some_and(|session| session.held) {
+                    self.held_since.insert(session, self.now);
+                }
+            }
+            Note::Orphaned(tab, dialog, session) => {
+                let (heard, known) = (self.browser.out.arrived, self.is_known(session));
+                let armed = |tab: &&mut Tab| known && tab.armed == Some(dialog);
+                if let Some(tab) = self.browser.tabs.get_mut(&tab).filter(armed) {
+                    tab.armed_heard = Some(heard);
+                }
+            }
+            Note::Opening(dialog, session) => {
+                let (now, heard, watched) = (self.now, self.browser.out.arrived, self.is_watched(session));
+                if let Some(known) = self.browser.dialogs.get_mut(&dialog).filter(|_| watched) {
+                    (known.told, known.heard) = (Some(now), heard);
+                }
+            }
+            Note::Asked(question, session) => {
+                let (now, heard, known) = (self.now, self.browser.out.arrived, self.is_known(session));
+                if let Some(asked) = self.browser.dialogs.get_mut(&question).filter(|_| known) {
+                    (asked.told, asked.heard) = (Some(now), heard);
+                }
+            }
+            Note::Created(_) | Note::Nothing => {}
+        }
+    }
+
+    /// Returns whether some task still has this session.
+    fn is_known(&self, session: No) -> bool {
+        let name = self.browser.session_name(session);
+        self.views.values().any(|view| view.sessions.iter().any(|shown| shown.session_id.as_str() == name))
+    }
+
+    /// Returns whether some task watches a tab through this session.
+    fn is_watched(&self, session: No) -> bool {
+        let name = self.browser.session_name(session);
+        let through = |tab: &TabView| tab.session_id.as_ref().is_some_and(|id| id.as_str() == name);
+        self.views.values().any(|view| view.tabs.iter().any(through))
+    }
+
+    /// Sends what only a newer Chromium would send: it must change nothing.
+    fn sprinkle(&mut self) {
+        let Some(rng) = &mut self.sprinkles else { return };
+        let message = match rng.below(12) {
+            0 => r#"{"method":"Quantum.entangled","params":{"frameId":"F1.1","sessionId":"S1.1"}}"#,
+            1 => r#"{"method":"Page.frameEntangled","params":{"frameId":"F1.1"},"sessionId":"S1.1"}"#,
+            2 => {
+                r#"{"method":"Target.attachedToTarget","params":{"sessionId":"Q","targetInfo":{"targetId":"Q","type":"quantum","title":"","url":"","attached":true},"waitingForDebugger":true}}"#
+            }
+            3 => {
+                r#"{"method":"Target.targetCreated","params":{"targetInfo":{"targetId":"Q","type":"quantum","title":"","url":"","attached":false}}}"#
+            }
+            4 => r#"{"kind":"neither"}"#,
+            _ => return,
+        };
+        self.input(Input::Message(Bytes::from_static(message.as_bytes())));
+    }
+
+    // --- the supervisor ---
+
+    pub(crate) fn input(&mut self, input: Input) {
+        self.supervisor.handle_input(Timestamp(self.now), input);
+        let mut tabs_changed = false;
+        while let Some(effect) = self.supervisor.poll_effect() {
+            match effect {
+                Effect::Send(_, message) => self.on_send(&message),
+                Effect::Finish(waiter, outcome) => self.on_finish(waiter, &outcome),
+                Effect::Publish(view) => tabs_changed |= self.on_view(view),
+                Effect::Retire(task) => {
+                    let task = index(&task);
+                    self.views.remove(&task);
+                    tabs_changed = true;
+                }
+                Effect::Record(task, event) => self.check_record(index(&task), &event),
+                Effect::Note(_) => {}
+            }
+        }
+        if tabs_changed {
+            self.check_owners();
+        }
+        self.just_left.clear();
+    }
+
+    fn on_send(&mut self, message: &Bytes) {
+        assert!(self.online, "sent without a connection: {message:?}");
+        self.say(|| format!("  ▶ {}", String::from_utf8_lossy(message)));
+        let browser = &self.browser;
+        let command = wire::read(message, browser.out.arrived, |name| browser.number_in(name));
+        if command.session == Some(0) {
+            // A sprinkled target's session: nobody is there, and nobody answers.
+            assert!(self.sprinkles.is_some(), "sent to a session of another browser: {message:?}");
+            return;
+        }
+        match command.mark {
+            Some(mark) => {
+                let name = command.session.map(|session| self.browser.session_name(session));
+                let task = self.clients.on_sent(mark, &command, name.as_deref(), self.now);
+                self.check_client_command(&command, task);
+            }
+            None => self.check_own_command(&command),
+        }
+        if &*command.method == "Runtime.runIfWaitingForDebugger"
+            && let Some(session) = command.session
+        {
+            self.held_since.remove(&session);
+        }
+        self.browser.inbox.push_back(command);
+    }
+
+    fn on_finish(&mut self, waiter: Waiter, outcome: &Result<Outcome, CallError>) {
+        self.say(|| format!("  finished {}: {outcome:?}", waiter.0));
+        if self.trace != 0 {
+            // What a result holds goes through as it is, the news in it too.
+            let told = match outcome {
+                Ok(Outcome::Result(_)) => format!("{waiter:?} has a result"),
+                outcome => format!("{waiter:?} {outcome:?}"),
+            };
+            self.note(told.as_bytes());
+        }
+        self.clients.on_finished(waiter.0, outcome, self.now);
+    }
+
+    /// Takes in a view; returns whether it may show other tabs than the one before.
+    fn on_view(&mut self, view: Arc<TaskView>) -> bool {
+        self.check_caps(&view);
+        let task = index(&view.task);
+        let changed = self.views.get(&task).is_none_or(|before| !Arc::ptr_eq(&before.tabs, &view.tabs));
+        if changed {
+            let shown: Vec<No> = view.tabs.iter().map(|tab| self.browser.number_in(tab.target_id.as_str())).collect();
+            let left = self.owners.iter().filter(|(tab, owner)| **owner == task && !shown.contains(tab));
+            let left: Vec<No> = left.map(|(tab, _)| *tab).collect();
+            self.owners.retain(|tab, _| !left.contains(tab));
+            self.just_left.extend(left);
+            self.owners.extend(shown.into_iter().map(|tab| (tab, task)));
+        }
+        if self.trace != 0 {
+            let json = view.state_json();
+            self.note(json.as_bytes());
+        }
+        self.views.insert(task, view);
+        changed
+    }
+
+    /// Returns whether a tab is, or was until this batch, a task's.
+    pub(crate) fn is_owned(&self, tab: No) -> bool {
+        self.owners.contains_key(&tab) || self.just_left.contains(&tab)
+    }
+
+    /// Mixes what happened into the trace.
+    fn note(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.trace = (self.trace ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+pub(crate) fn index(task: &TaskId) -> usize {
+    TASKS.iter().position(|name| *name == task.as_str()).expect("a task that the schedule started")
+}
