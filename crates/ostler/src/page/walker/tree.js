@@ -68,7 +68,7 @@ function childrenOf(element) {
 
 /**
  * Returns the labels of a control. `element.labels` would search the whole document for each control: a second for a
- * page with 5,000 buttons.
+ * page with 5,000 buttons (fact F26).
  */
 function labelsOf(element) {
   const root = element[its.getRootNode]();
@@ -144,7 +144,7 @@ function focusedElement() {
 
 /**
  * Returns the element that has the keyboard inside of another: in a frame of this process, whose documents are dressed
- * up by no walker, or in a shadow tree there.
+ * up by no walker, or in a shadow tree there. Read by prototype, since a form's fields may stand in the way (fact F25).
  */
 function focusedIn(element) {
   const native = (node, name) => Reflect.get(Object.getPrototypeOf(node), name, node);

@@ -1,4 +1,5 @@
-//! `browser_wait`: waits for a condition, told by the page or by events, never by asking again and again.
+//! `browser_wait`: waits for a condition, told by the page or by events; the page itself looks twice a second for what
+//! tells nothing, such as a style that changes.
 
 mod traffic;
 
