@@ -79,7 +79,11 @@ impl Supervisor {
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {
                 // Perhaps in another process now, and certainly in one that runs.
-                (session.isolate, session.crashed) = (None, false);
+                let crashed = std::mem::replace(&mut session.crashed, false);
+                session.isolate = None;
+                if crashed {
+                    self.adjust_bridge_of(id);
+                }
             }
             let calls_since = self.calls.coming_id();
             if let Some(tab) = self.tabs.get_mut(&target).filter(|_| is_top) {

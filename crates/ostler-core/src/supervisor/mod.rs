@@ -468,11 +468,11 @@ impl Supervisor {
             Purpose::Isolate(session) => self.on_isolate(&session, end),
             Purpose::BridgeProbe(session) => self.on_bridge_probed(&session, end),
             Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
-            Purpose::BridgeOwner(asking) => self.on_owner(asking, &end),
-            Purpose::BridgeOwnerNode(asking) => self.on_owner_node(asking, &end),
+            Purpose::BridgeOwner(asking) => self.go_on_asking(asking, &end, Self::on_owner),
+            Purpose::BridgeOwnerNode(asking) => self.go_on_asking(asking, &end, Self::on_owner_node),
             Purpose::BridgeOwnerAhead(ahead) => self.on_owner_ahead(ahead, &end),
             Purpose::BridgeOwnerNodeAhead(ahead) => self.on_owner_node_ahead(&ahead, &end),
-            Purpose::BridgeQuestion(asking) => self.on_question_read(asking, &end),
+            Purpose::BridgeQuestion(asking) => self.go_on_asking(asking, &end, Self::on_question_read),
             Purpose::BridgeFree(session) => {
                 self.on_pause_answered(&session, &end, true);
             }

@@ -102,6 +102,7 @@ impl Supervisor {
     }
 
     pub(super) fn on_crashed(&mut self, id: &SessionId) {
+        self.end_reading(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = true;
         session.isolate = None;
@@ -146,6 +147,7 @@ impl Supervisor {
             // It had crashed before the set-up came, so that nobody was there to take it in.
             return self.set_up(id);
         }
+        self.adjust_bridge_of(id);
         self.revive_bridge(id);
         self.send_own(Purpose::FrameTree(id.clone()), Some(id), "Page.getFrameTree", "{}");
         self.ask_isolate(id);

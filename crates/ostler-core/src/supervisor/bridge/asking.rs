@@ -109,16 +109,24 @@ impl Supervisor {
 
     fn look(&mut self, holder: &SessionId, method: &str, params: &str, asking: Asking, purpose: fn(Asking) -> Purpose) {
         let session = asking.session.clone();
+        let paused = matches!(asking.held, Held::Pause { .. });
         let call = self.send(purpose(asking), Some(holder), method, Some(params.as_bytes()), LOOK);
-        if let Some(bridge) = self.bridge_mut(&session) {
+        if let Some(bridge) = self.bridge_mut(&session).filter(|_| paused) {
             bridge.reading = Some(call);
         }
     }
 
-    pub(in super::super) fn on_owner(&mut self, asking: Asking, end: &End) {
-        if !self.still_asks(&asking) {
-            return;
+    /// A look at an element, or the reading of a question, has ended: takes the next step if the page still waits. If
+    /// nothing more comes of it, the bridge may now be changed as somebody wanted meanwhile.
+    pub(in super::super) fn go_on_asking(&mut self, asking: Asking, end: &End, step: fn(&mut Self, Asking, &End)) {
+        let session = asking.session.clone();
+        if self.still_asks(&asking) {
+            step(self, asking, end);
         }
+        self.adjust_bridge_of(&session);
+    }
+
+    pub(in super::super) fn on_owner(&mut self, asking: Asking, end: &End) {
         match (answer::<wire::FrameOwner>(end), self.step(&asking)) {
             (Some(owner), Step::Look(holder)) => {
                 let params = node_of(&owner);
@@ -129,9 +137,6 @@ impl Supervisor {
     }
 
     pub(in super::super) fn on_owner_node(&mut self, mut asking: Asking, end: &End) {
-        if !self.still_asks(&asking) {
-            return;
-        }
         let Some(sandbox) = sandbox_in(end) else { return self.ask(asking) };
         if sandbox.forbids_dialogs(asking.from_popup) {
             return self.say_no(asking);
@@ -151,7 +156,6 @@ impl Supervisor {
         match asking.held {
             Held::Pause { .. } => self.read_question(asking),
             Held::Request { id, question, .. } => {
-                self.end_reading(&asking.session);
                 self.ask_by_request(&asking.session, asking.frame, &id, &question);
             }
         }
@@ -159,23 +163,26 @@ impl Supervisor {
 
     /// The page gets what the native function gives it.
     fn say_no(&mut self, asking: Asking) {
-        self.end_reading(&asking.session);
         match asking.held {
             // Unread, it asks natively, and the native function says no.
-            Held::Pause { .. } => self.go_on(&asking.session),
+            Held::Pause { .. } => {
+                self.end_reading(&asking.session);
+                self.go_on(&asking.session);
+            }
             // Not so here, where the document's policy is bypassed (fact F21).
             Held::Request { id, .. } => self.answer_request(Purpose::Ignored, &asking.session, &id, CANCEL),
         }
     }
 
-    fn end_reading(&mut self, session: &SessionId) {
+    /// Nobody reads any more what this session's page asks: it has gone on, or crashed.
+    pub(in super::super) fn end_reading(&mut self, session: &SessionId) {
         if let Some(bridge) = self.bridge_mut(session) {
             bridge.reading = None;
         }
     }
 
     /// Returns whether the page still waits in what it waited in.
-    pub(super) fn still_asks(&mut self, asking: &Asking) -> bool {
+    fn still_asks(&mut self, asking: &Asking) -> bool {
         let there = self.is_connected() && self.sessions.get(&asking.session).is_some_and(|session| !session.crashed);
         match &asking.held {
             Held::Pause { pause, .. } => {

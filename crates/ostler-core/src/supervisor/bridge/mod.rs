@@ -70,7 +70,8 @@ pub(crate) struct Bridge {
     script: Option<String>,
     /// How often its page has paused in our script.
     pauses: u64,
-    /// The command that reads the question of a page that is paused, or that finds out whether it may ask.
+    /// The command that reads the question of a page that is paused, or that finds out whether it may ask. A page that
+    /// waits for a request needs none: there is nothing to read.
     reading: Option<CallId>,
     /// A client uses the Debugger domain as well, and wants its events.
     pub(super) shared: bool,
@@ -301,17 +302,28 @@ impl Supervisor {
         }
     }
 
+    /// The same on whatever task the session belongs to.
+    pub(super) fn adjust_bridge_of(&mut self, id: &SessionId) {
+        let tab = self.sessions.get(id).and_then(|session| session.tab.as_ref()).and_then(|tab| self.tabs.get(tab));
+        if let Some(task) = tab.map(|tab| tab.task.clone()) {
+            self.adjust_bridge(&task);
+        }
+    }
+
     /// Documents that are there keep their script, which finds no transport any more and leaves all to the native
-    /// dialogs. A session whose page waits for an answer keeps the bridge: switching it off would answer. Returns whether
-    /// the session has none now.
+    /// dialogs. A session whose page waits for an answer keeps the bridge: switching it off would answer. One whose page
+    /// has crashed keeps it until there is a page to hear of it. Returns whether the session has none now.
     fn take_off_bridge(&mut self, id: &SessionId) -> bool {
         let waits = |dialog: &Dialog| dialog.is_bridged() && dialog.owner == *id;
-        let reading = self.sessions.get(id).and_then(|session| session.bridge.as_ref()?.reading).is_some();
+        let session = self.sessions.get(id);
+        let crashed = session.is_some_and(|session| session.crashed);
+        let reading = session.and_then(|session| session.bridge.as_ref()?.reading).is_some();
         let looking = |flight: &Flight<Purpose>| match &flight.purpose {
             Purpose::BridgeOwner(asking) | Purpose::BridgeOwnerNode(asking) => asking.session == *id,
             _ => false,
         };
-        if reading || self.calls.any(looking) || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits) {
+        let waits = self.calls.any(looking) || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits);
+        if crashed || reading || waits {
             return false;
         }
         let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return true };

@@ -138,10 +138,6 @@ impl Supervisor {
     }
 
     pub(in super::super) fn on_question_read(&mut self, asking: Asking, end: &End) {
-        if !self.still_asks(&asking) {
-            // Somebody was quicker and let it go on: unread, the question went to the native dialog.
-            return;
-        }
         let Asking { session: ref id, frame, held: Held::Pause { call_frame, .. }, .. } = asking else { return };
         let Some(read) = self.bridge_mut(id).and_then(|bridge| bridge.reading.take()) else { return };
         let result = match end {
@@ -222,9 +218,8 @@ impl Supervisor {
             self.timers.stop(timer);
             return shared;
         }
-        if let Some(bridge) = self.bridge_mut(id) {
-            bridge.reading = None;
-        }
+        // One that nobody has read by now goes to the native dialog.
+        self.end_reading(id);
         self.close_pauses_of(id);
         shared
     }

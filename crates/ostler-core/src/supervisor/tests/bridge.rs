@@ -35,6 +35,11 @@ impl Bench {
         bench
     }
 
+    /// The task does not want the bridge any more.
+    pub(super) fn switch_bridge_off(&mut self) {
+        self.start_task_with("default", DialogPolicy::MustRespond, DialogBridge::Never);
+    }
+
     /// A script of this number and with the bridge's name is in the world of this number, which is the frame's.
     pub(super) fn script_parsed(&mut self, session: &str, script: u64, world: u64, frame: &str) {
         let aux = format!(r#"{{"isDefault":true,"type":"default","frameId":"{frame}"}}"#);

@@ -108,16 +108,39 @@ fn over_requests_what_was_not_seen_ahead_is_looked_at_and_waits_for_no_deaf_page
 }
 
 #[test]
-fn a_request_whose_document_is_left_while_it_is_looked_at_is_no_dialog() {
+fn a_request_whose_document_is_left_while_it_is_looked_at_is_no_dialog_and_the_bridge_can_be_taken_off() {
+    for switched_off_meanwhile in [true, false] {
+        let mut bench = Bench::bridged_by_requests();
+        bench.oopif("S", "T", "O", "SO", "PO");
+        bench.sent.clear();
+        bench.request_held_of("SO", "O", "R1", "confirm", "m");
+        let owner = bench.expect("S", OWNER);
+        if switched_off_meanwhile {
+            bench.switch_bridge_off();
+            assert!(!bench.was_sent("SO", "Fetch.disable"), "it may yet ask");
+        }
+        bench.loaded_with("SO", "O", Some("T"), "L2", "");
+        bench.reply(&owner, r#"{"backendNodeId":7}"#);
+        bench.pass(Duration::from_secs(5));
+        assert_eq!(bench.pending(), [""; 0]);
+        if !switched_off_meanwhile {
+            bench.switch_bridge_off();
+        }
+        bench.expect("SO", "Fetch.disable");
+        assert_eq!(bench.expect("SO", "Page.setBypassCSP").param("enabled"), false);
+    }
+}
+
+#[test]
+fn switched_off_while_a_frame_is_looked_at_that_may_not_ask_the_bridge_is_taken_off() {
     let mut bench = Bench::bridged_by_requests();
     bench.oopif("S", "T", "O", "SO", "PO");
     bench.sent.clear();
     bench.request_held_of("SO", "O", "R1", "confirm", "m");
-    let owner = bench.expect("S", OWNER);
-    bench.loaded_with("SO", "O", Some("T"), "L2", "");
-    bench.reply(&owner, r#"{"backendNodeId":7}"#);
-    bench.pass(Duration::from_secs(5));
-    assert_eq!(bench.pending(), [""; 0]);
+    bench.switch_bridge_off();
+    bench.element_is("S", "O", r#""sandbox","allow-scripts""#);
+    assert_eq!(bench.expect("SO", "Fetch.fulfillRequest").param("body"), CANCELLED);
+    bench.expect("SO", "Fetch.disable");
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");
     bench.asks("S", "T", "confirm", 1);
-    bench.start_task_with("default", DialogPolicy::MustRespond, DialogBridge::Never);
+    bench.switch_bridge_off();
     assert!(!bench.was_sent("S", "Debugger.disable"), "that would let the page go on with an answer nobody gave");
     bench.expect("SO", "Debugger.disable");
     bench.accept();
@@ -178,4 +178,26 @@ fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
     bench.expect("S", "Debugger.disable");
     bench.pauses("S", "T");
     bench.expect_nothing_sent();
+}
+
+#[test]
+fn of_a_page_that_crashes_while_its_question_is_read_the_bridge_can_be_taken_off() {
+    for switched_off_meanwhile in [true, false] {
+        let mut bench = Bench::bridged();
+        bench.pauses("S", "T");
+        bench.expect("S", ON_FRAME);
+        if switched_off_meanwhile {
+            bench.switch_bridge_off();
+        }
+        bench.event("S", "Inspector.targetCrashed", "{}");
+        assert!(!bench.was_sent("S", "Debugger.disable"), "nobody is there to hear it");
+        bench.event("S", "Inspector.targetReloadedAfterCrash", "{}");
+        if !switched_off_meanwhile {
+            bench.expect("S", "Debugger.enable");
+            bench.sent.clear();
+            bench.switch_bridge_off();
+        }
+        bench.expect("S", "Debugger.disable");
+        assert!(!bench.was_sent("S", "Debugger.enable"));
+    }
 }
