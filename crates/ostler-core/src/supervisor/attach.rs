@@ -132,6 +132,7 @@ impl Supervisor {
         tab.crashed = false;
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
+        self.forget_leaving(id);
         self.set_up(id);
         self.watch_sleep(target);
         self.flush(target);
@@ -142,6 +143,7 @@ impl Supervisor {
     /// right behind them, in the same order on the wire (fact C8a).
     pub(super) fn set_up(&mut self, id: &SessionId) {
         let quiet = self.is_quiet(id);
+        self.set_focus(id, Focus::Due);
         let Some(session) = self.sessions.get_mut(id) else { return };
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
@@ -150,7 +152,7 @@ impl Supervisor {
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.runtime |= !quiet;
         session.awaiting = 2 + usize::from(!quiet);
-        (session.set_up, session.focus) = (false, Focus::Due);
+        session.set_up = false;
         // Questions of an earlier set-up count for nothing any more.
         let stale = |flight: &Flight<Purpose>| {
             let set_up = matches!(

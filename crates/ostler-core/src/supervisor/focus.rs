@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::sessions::Kind;
-use super::timers::Timer;
-use super::{End, Purpose, Supervisor};
+use super::timers::{Timer, TimerId};
+use super::{End, Flight, Purpose, Supervisor, blocking, wire};
 use crate::ids::{SessionId, TargetId};
 use crate::view::DialogView;
 
@@ -36,10 +36,10 @@ pub(super) enum Focus {
     Due,
     /// Sent and not answered.
     Asked,
-    /// A navigation waits for the answer.
-    Awaited,
-    /// And the page's script was stopped, so that it can answer.
-    Hurried,
+    /// A navigation waits for the answer, and the page's script is stopped for it at this time.
+    Awaited(TimerId),
+    /// That script was stopped, so that the page can answer; nobody waits longer than until this time.
+    Hurried(TimerId),
     /// The page has it, or navigations do not wait for it any more.
     On,
 }
@@ -47,8 +47,19 @@ pub(super) enum Focus {
 impl Focus {
     /// Returns whether a navigation now could overtake the command.
     fn is_open(self) -> bool {
-        matches!(self, Self::Asked | Self::Awaited | Self::Hurried)
+        matches!(self, Self::Asked | Self::Awaited(_) | Self::Hurried(_))
     }
+}
+
+/// Whether a page is being left for a document that has not come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Leaving {
+    #[default]
+    No,
+    /// A navigation was sent.
+    Sent,
+    /// And the page answers: at this time it gets the command, if it still is the one that is there.
+    Until(TimerId),
 }
 
 impl Supervisor {
@@ -58,9 +69,10 @@ impl Supervisor {
             session.kind == Kind::Page && session.supervised && session.set_up && session.focus == Focus::Due
         };
         let Some(session) = self.sessions.get_mut(id).filter(wanted) else { return };
-        if session.leaving {
-            self.start_timer(COMMIT, Timer::Leaving(id.clone()));
-            return;
+        match session.leaving {
+            Leaving::No => {}
+            Leaving::Sent => return self.leave_until(id),
+            Leaving::Until(_) => return,
         }
         session.focus = Focus::Asked;
         session.awaiting += 1;
@@ -78,18 +90,62 @@ impl Supervisor {
         self.on_set_up_answered(id);
     }
 
-    /// Something was sent that makes the browser replace the page's document.
-    pub(super) fn on_navigation_sent(&mut self, id: &SessionId) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.leaving = true;
+    fn leave_until(&mut self, id: &SessionId) {
+        let timer = self.start_timer(COMMIT, Timer::Leaving(id.clone()));
+        self.set_leaving(id, Leaving::Until(timer));
+    }
+
+    /// Something is sent that makes the browser replace the page's document: whatever was to end an earlier navigation
+    /// counts for nothing any more.
+    pub(super) fn on_navigation_sent(&mut self, id: &SessionId, params: Option<&[u8]>) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let named = params.and_then(|params| wire::read::<wire::MayNameFrame>(str::from_utf8(params).ok()?)?.frame_id);
+        if named.is_some_and(|frame| frame != session.target.as_frame()) {
+            // The page around that frame stays.
+            return;
+        }
+        self.set_leaving(id, Leaving::Sent);
+        self.emulate_focus(id);
+    }
+
+    /// A navigation was answered. It may have been one to a place in the document, or a download, or refused.
+    pub(super) fn on_navigation_answered(&mut self, id: &SessionId, method: &str, end: &End) {
+        let leaves = match end {
+            End::Answer(Ok(result)) if method == "Page.navigate" => {
+                let answer = str::from_utf8(result).ok().and_then(wire::read::<wire::Navigating>);
+                answer.is_none_or(|answer| answer.error_text.is_none() && answer.loader_id.is_some())
+            }
+            End::Answer(result) => result.is_ok(),
+            End::Failed(_) => true,
+        };
+        if !leaves && !self.is_navigating(id) {
+            self.on_left(id);
         }
     }
 
-    /// The page has a new document, or takes too long to have one.
+    /// The page has a new document, or keeps the one that it has.
     pub(super) fn on_left(&mut self, id: &SessionId) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.leaving = false;
-            self.emulate_focus(id);
+        self.set_leaving(id, Leaving::No);
+        self.emulate_focus(id);
+    }
+
+    /// A page's set-up begins anew: what has been answered before then is over, though perhaps nobody told of its end.
+    pub(super) fn forget_leaving(&mut self, id: &SessionId) {
+        if !self.is_navigating(id) {
+            self.set_leaving(id, Leaving::No);
+        }
+    }
+
+    fn is_navigating(&self, id: &SessionId) -> bool {
+        let navigates =
+            |flight: &Flight<Purpose>| flight.session.as_ref() == Some(id) && blocking::navigates(&flight.method);
+        self.calls.any(navigates)
+    }
+
+    fn set_leaving(&mut self, id: &SessionId, leaving: Leaving) {
+        let before = self.sessions.get_mut(id).map(|session| std::mem::replace(&mut session.leaving, leaving));
+        if let Some(Leaving::Until(timer)) = before {
+            self.timers.stop(timer);
         }
     }
 
@@ -117,9 +173,9 @@ impl Supervisor {
     /// A navigation waits for the page's answer. If a script keeps it from that, the navigation ends the script.
     pub(super) fn make_way(&mut self, target: &TargetId) {
         let Some(id) = self.tabs.get(target).and_then(|tab| tab.session.clone()) else { return };
-        if let Some(session) = self.sessions.get_mut(&id).filter(|session| session.focus == Focus::Asked) {
-            session.focus = Focus::Awaited;
-            self.start_timer(PATIENCE, Timer::MakeWay(id));
+        if self.focus_of(target) == Some(Focus::Asked) {
+            let timer = self.start_timer(PATIENCE, Timer::MakeWay(id.clone()));
+            self.set_focus(&id, Focus::Awaited(timer));
         }
     }
 
@@ -128,26 +184,30 @@ impl Supervisor {
         let (focus, tab) = (session.focus, session.tab.clone());
         let dialogs = tab.as_ref().and_then(|tab| self.tabs.get(tab)).map(|tab| tab.dialogs.as_slice());
         let asks = dialogs.unwrap_or_default().iter().any(|dialog| dialog.view.answerable);
-        let (next, wait) = match focus {
+        match focus {
             // It waits for its dialog, and so would whatever stops its script.
-            Focus::Awaited if asks => (Focus::Awaited, PATIENCE),
-            Focus::Awaited => {
+            Focus::Awaited(_) if asks => {
+                let timer = self.start_timer(PATIENCE, Timer::MakeWay(id.clone()));
+                self.set_focus(id, Focus::Awaited(timer));
+            }
+            Focus::Awaited(_) => {
                 self.send_own(Purpose::Ignored, Some(id), "Runtime.terminateExecution", "{}");
-                (Focus::Hurried, STOPPING)
+                let timer = self.start_timer(STOPPING, Timer::MakeWay(id.clone()));
+                self.set_focus(id, Focus::Hurried(timer));
             }
-            Focus::Hurried => {
+            Focus::Hurried(_) => {
                 self.set_focus(id, Focus::On);
-                return tab.into_iter().for_each(|target| self.flush(&target));
+                tab.into_iter().for_each(|target| self.flush(&target));
             }
-            Focus::Due | Focus::Asked | Focus::On => return,
-        };
-        self.set_focus(id, next);
-        self.start_timer(wait, Timer::MakeWay(id.clone()));
+            Focus::Due | Focus::Asked | Focus::On => {}
+        }
     }
 
-    fn set_focus(&mut self, id: &SessionId, focus: Focus) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.focus = focus;
+    /// Changes how far it is. A timer belongs to its state, and ends with that.
+    pub(super) fn set_focus(&mut self, id: &SessionId, focus: Focus) {
+        let before = self.sessions.get_mut(id).map(|session| std::mem::replace(&mut session.focus, focus));
+        if let Some(Focus::Awaited(timer) | Focus::Hurried(timer)) = before {
+            self.timers.stop(timer);
         }
     }
 }

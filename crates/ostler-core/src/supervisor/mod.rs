@@ -446,6 +446,9 @@ impl Supervisor {
     fn end_flight(&mut self, flight: Flight<Purpose>, end: End) {
         self.timers.stop(flight.deadline);
         let answered = matches!(end, End::Answer(_));
+        if let Some(session) = flight.session.as_ref().filter(|_| blocking::navigates(&flight.method)) {
+            self.on_navigation_answered(session, &flight.method, &end);
+        }
         match flight.purpose {
             Purpose::Client { then: Then::Evaluate { .. }, .. } => self.on_world(flight, end),
             Purpose::Client { waiter, ref task, ref then, .. } => {
@@ -498,7 +501,7 @@ impl Supervisor {
         let id = self.calls.next_id();
         let deadline = self.timers.start(self.now + timeout, Timer::Call(id));
         if let Some(session) = session.filter(|_| blocking::navigates(method)) {
-            self.on_navigation_sent(session);
+            self.on_navigation_sent(session, params);
         }
         let of_client = matches!(purpose, Purpose::Client { .. }).then_some(id);
         self.effects.push_back(Effect::Send(of_client, envelope::write_command(id, method, params, session)));

@@ -6,7 +6,7 @@ use super::bridge::Bridge;
 use super::choosers::Choosers;
 use super::console::FrameOfContext;
 use super::dialogs::Dialog;
-use super::focus::Focus;
+use super::focus::{Focus, Leaving};
 use super::frames::Frames;
 use super::quiet::Told;
 use super::routing::Request;
@@ -61,7 +61,7 @@ pub(crate) struct Session {
     /// How far its focus emulation is, if it is a page's.
     pub(super) focus: Focus,
     /// Whether a navigation was sent whose document has not come.
-    pub(super) leaving: bool,
+    pub(super) leaving: Leaving,
     /// Whether its renderer has taken the set-up in.
     pub(crate) set_up: bool,
     /// Whether the target is held until we resume it.
@@ -105,7 +105,7 @@ impl Session {
             supervised: false,
             awaiting: 0,
             focus: Focus::default(),
-            leaving: false,
+            leaving: Leaving::default(),
             set_up: false,
             held: false,
             deadline: None,

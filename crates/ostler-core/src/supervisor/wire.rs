@@ -113,6 +113,24 @@ pub(crate) struct NamesFrame {
     pub(crate) url: LossyText,
 }
 
+/// Parameters that may name a frame.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MayNameFrame {
+    #[serde(default)]
+    pub(crate) frame_id: Option<FrameId>,
+}
+
+/// The result of `Page.navigate`: a navigation within the document has no loader, a failed one says why.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Navigating {
+    #[serde(default)]
+    pub(crate) loader_id: Option<LossyText>,
+    #[serde(default)]
+    pub(crate) error_text: Option<LossyText>,
+}
+
 #[derive(Deserialize)]
 pub(crate) struct RequestedNavigation<'a> {
     #[serde(default)]

@@ -87,7 +87,9 @@ fn a_frame_removed_under_its_dialog_disarms_every_session_before_the_reload() {
     bench.reply(&reload, "{}");
     assert!(!bench.was_sent("S", "Page.enable"), "not before the document was replaced");
     bench.event("S", "Runtime.executionContextsCleared", "{}");
-    bench.expect("S", "Page.enable");
+    let enable = bench.expect("S", "Page.enable");
+    bench.reply(&enable, "{}");
+    bench.expect("S", "Emulation.setFocusEmulationEnabled");
 }
 
 #[test]

@@ -165,3 +165,78 @@ fn a_page_that_crashed_before_it_had_the_focus_gets_it_in_its_next_document() {
     bench.navigated("S", "T", None, "https://a/");
     bench.expect("S", FOCUS);
 }
+
+#[test]
+fn the_time_of_one_navigation_says_nothing_of_the_next_one() {
+    let mut bench = Bench::with_blocked_page();
+    bench.call("Page.navigate");
+    let enable = bench.expect("S", "Page.enable");
+    bench.reply(&enable, "{}");
+    bench.pass(Duration::from_secs(3));
+    bench.call("Page.navigate");
+    bench.pass(Duration::from_secs(4));
+    assert!(!bench.was_sent("S", FOCUS), "the first one's time is over, but the second one may come any moment");
+    bench.pass(Duration::from_secs(1));
+    bench.expect("S", FOCUS);
+}
+
+#[test]
+fn a_navigation_that_leaves_the_page_where_it_is_withholds_nothing() {
+    let within = r#"{"frameId":"T"}"#;
+    let download = r#"{"frameId":"T","loaderId":"L","errorText":"net::ERR_ABORTED","isDownload":true}"#;
+    for answer in [Some(within), Some(download), None] {
+        let mut bench = Bench::with_blocked_page();
+        bench.call("Page.navigate");
+        let navigate = bench.expect("S", "Page.navigate");
+        match answer {
+            Some(answer) => bench.reply(&navigate, answer),
+            None => bench.refuse(&navigate, -32000, "Cannot navigate to invalid URL"),
+        }
+        let enable = bench.expect("S", "Page.enable");
+        bench.reply(&enable, "{}");
+        bench.expect("S", FOCUS);
+    }
+    let mut bench = Bench::with_blocked_page();
+    bench.call_with("Page.navigate", r#"{"frameId":"CHILD","url":"https://b/"}"#);
+    bench.expect("S", "Page.navigate");
+    let enable = bench.expect("S", "Page.enable");
+    bench.reply(&enable, "{}");
+    bench.expect("S", FOCUS);
+}
+
+#[test]
+fn an_earlier_navigation_that_is_aborted_by_a_later_one_does_not_end_that() {
+    let mut bench = Bench::with_blocked_page();
+    bench.call("Page.navigate");
+    let first = bench.expect("S", "Page.navigate");
+    bench.call("Page.navigate");
+    let enable = bench.expect("S", "Page.enable");
+    bench.reply(&enable, "{}");
+    bench.reply(&first, r#"{"frameId":"T","loaderId":"L1","errorText":"net::ERR_ABORTED"}"#);
+    assert!(!bench.was_sent("S", FOCUS));
+    let second = bench.expect("S", "Page.navigate");
+    bench.reply(&second, r#"{"frameId":"T","loaderId":"L2"}"#);
+    assert!(!bench.was_sent("S", FOCUS), "its document is on the way");
+    bench.navigated("S", "T", None, "https://b/");
+    bench.expect("S", FOCUS);
+}
+
+#[test]
+fn a_script_has_its_whole_time_whatever_was_waited_for_before() {
+    let mut bench = Bench::with_page_that_stopped_answering();
+    bench.expect("S", FOCUS);
+    let auto = bench.expect("S", "Target.setAutoAttach");
+    bench.reply(&auto, "{}");
+    bench.call("Page.navigate");
+    bench.pass(ms(1000));
+    bench.event("S", "Inspector.targetCrashed", "{}");
+    bench.expect("S", "Page.navigate");
+    bench.event("S", "Inspector.targetReloadedAfterCrash", "{}");
+    bench.navigated("S", "T", None, "https://a/");
+    bench.expect("S", FOCUS);
+    bench.call("Page.navigate");
+    bench.pass(ms(1999));
+    assert!(!bench.was_sent("S", "Runtime.terminateExecution"));
+    bench.pass(ms(1));
+    bench.expect("S", "Runtime.terminateExecution");
+}
