@@ -142,6 +142,10 @@ impl Supervisor {
     /// come first are answered; one without a renderer yet answers nothing before, so it is resumed
     /// right behind them, in the same order on the wire (fact C8a).
     pub(super) fn set_up(&mut self, id: &SessionId) {
+        if self.ending {
+            // We are leaving, and what we held then would be held for good (fact E3): it runs at once.
+            return self.resume(id);
+        }
         let quiet = self.is_quiet(id);
         self.set_focus(id, Focus::Due);
         let Some(session) = self.sessions.get_mut(id) else { return };

@@ -141,7 +141,9 @@ impl Supervisor {
                 flight.purpose,
                 Purpose::BridgeOwner(_) | Purpose::BridgeOwnerNode(_) | Purpose::BridgeQuestion(_)
             );
-            of_a_question || matches!(flight.purpose, Purpose::Leave)
+            // What is being attached may be held, and is let go once it is (fact E2).
+            let of_a_popup = matches!(flight.purpose, Purpose::Attach { .. } | Purpose::Release(_));
+            of_a_question || of_a_popup || matches!(flight.purpose, Purpose::Leave)
         };
         let left = self.calls.any(unread) || self.is_dismissing();
         if !left {

@@ -22,18 +22,22 @@ pub(crate) struct Asked {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum What {
-    /// A call, and the session that it names.
-    Call {
-        method: &'static str,
-        session: Option<String>,
-        waits_for_dialogs: bool,
-    },
-    Answer {
-        accept: bool,
-    },
+    Call { method: &'static str, aim: Aim, waits_for_dialogs: bool },
+    Answer { accept: bool },
     Tab,
     Interrupt,
     Leave,
+}
+
+/// Where a call is meant to go.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Aim {
+    /// The session of this name.
+    Session(String),
+    Frame(No),
+    Target(No),
+    /// It names nothing, and so follows the current tab.
+    Current,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +73,7 @@ impl Clients {
         let asked = asked.expect("just looked");
         assert!(asked.sent.is_none(), "call {mark} ({}) was sent twice", command.method);
         (asked.sent, asked.sent_at) = (Some(command.session.unwrap_or(0)), now);
-        if let What::Call { session: Some(named), method, .. } = &asked.what
+        if let What::Call { aim: Aim::Session(named), method, .. } = &asked.what
             && !method.starts_with("Target.")
             && !method.starts_with("Browser.")
         {

@@ -89,15 +89,22 @@ impl Schedule {
             4 => r#"{"kind":"neither"}"#,
             _ => return,
         };
-        self.input(Input::Message(Bytes::from_static(message.as_bytes())));
+        let done = self.input(Input::Message(Bytes::from_static(message.as_bytes())));
+        // A target of a kind that nobody knows is let go, whatever it is.
+        if !message.contains("waitingForDebugger") {
+            Self::unknown_changes_nothing(message, done);
+        }
     }
 
     // --- the supervisor ---
 
-    pub(crate) fn input(&mut self, input: Input) {
+    /// Gives the supervisor an input and does what it asks for; returns how many things that was.
+    pub(crate) fn input(&mut self, input: Input) -> usize {
+        self.heard = if let Input::Message(message) = &input { message.clone() } else { Bytes::new() };
         self.supervisor.handle_input(Timestamp(self.now), input);
-        let mut tabs_changed = false;
+        let (mut tabs_changed, mut done) = (false, 0);
         while let Some(effect) = self.supervisor.poll_effect() {
+            done += usize::from(!matches!(effect, Effect::Record(..)));
             match effect {
                 Effect::Send(_, message) => self.on_send(&message),
                 Effect::Finish(waiter, outcome) => self.on_finish(waiter, &outcome),
@@ -107,14 +114,17 @@ impl Schedule {
                     self.views.remove(&task);
                     tabs_changed = true;
                 }
-                Effect::Record(task, event) => self.check_record(index(&task), &event),
+                Effect::Record(task, event) => self.event_is_raw(index(&task), &event),
                 Effect::Note(_) => {}
             }
         }
         if tabs_changed {
-            self.check_owners();
+            self.each_tab_is_one_tasks();
         }
         self.just_left.clear();
+        self.just_current.clear();
+        self.check_step();
+        done
     }
 
     fn on_send(&mut self, message: &Bytes) {
@@ -131,9 +141,10 @@ impl Schedule {
             Some(mark) => {
                 let name = command.session.map(|session| self.browser.session_name(session));
                 let task = self.clients.on_sent(mark, &command, name.as_deref(), self.now);
-                self.check_client_command(&command, task);
+                self.client_command_harms_nobody(&command, task);
+                self.sent_where_it_was_meant(mark);
             }
-            None => self.check_own_command(&command),
+            None => self.own_command_harms_nobody(&command),
         }
         if &*command.method == "Runtime.runIfWaitingForDebugger"
             && let Some(session) = command.session
@@ -153,12 +164,16 @@ impl Schedule {
             };
             self.note(told.as_bytes());
         }
-        self.clients.on_finished(waiter.0, outcome, self.now);
+        let asked = self.clients.on_finished(waiter.0, outcome, self.now);
+        if let Ok(Outcome::Result(result)) = outcome
+            && asked.is_some_and(|asked| asked.sent.is_some())
+        {
+            self.result_is_raw(result);
+        }
     }
 
     /// Takes in a view; returns whether it may show other tabs than the one before.
     fn on_view(&mut self, view: Arc<TaskView>) -> bool {
-        self.check_caps(&view);
         let task = index(&view.task);
         let changed = self.views.get(&task).is_none_or(|before| !Arc::ptr_eq(&before.tabs, &view.tabs));
         if changed {
@@ -173,8 +188,26 @@ impl Schedule {
             let json = view.state_json();
             self.note(json.as_bytes());
         }
+        let current = self.current_tab(task);
+        self.just_current.entry(task).or_insert(current);
         self.views.insert(task, view);
         changed
+    }
+
+    /// Returns the tab that a task's calls go to.
+    pub(crate) fn current_tab(&self, task: usize) -> Option<No> {
+        let current = self.views.get(&task)?.current.as_ref()?;
+        Some(self.browser.number_in(current.as_str()))
+    }
+
+    /// Returns the tab that a task's calls went to when this batch began.
+    pub(crate) fn tab_before(&self, task: usize) -> Option<No> {
+        self.just_current.get(&task).copied().unwrap_or_else(|| self.current_tab(task))
+    }
+
+    /// Returns how much the supervisor keeps, written out.
+    pub(crate) fn kept(&self) -> usize {
+        format!("{:?}", self.supervisor).len()
     }
 
     /// Returns whether a tab is, or was until this batch, a task's.

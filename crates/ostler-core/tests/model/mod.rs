@@ -18,6 +18,7 @@ pub(crate) mod checks;
 pub(crate) mod clients;
 pub(crate) mod commands;
 pub(crate) mod crashes;
+pub(crate) mod dialog_checks;
 pub(crate) mod dialogs;
 pub(crate) mod exchange;
 pub(crate) mod frames;
@@ -27,6 +28,7 @@ pub(crate) mod schedule;
 pub(crate) mod sessions;
 pub(crate) mod tabs;
 pub(crate) mod telling;
+pub(crate) mod tree_checks;
 pub(crate) mod wire;
 
 /// The number of a thing in the model: tabs, frames, sessions, processes and dialogs count together.

@@ -7,7 +7,7 @@ use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog};
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Input, Waiter};
 
-use super::clients::What;
+use super::clients::{Aim, What};
 use super::schedule::{ANSWER_LIMIT, Schedule};
 use super::{No, TASKS};
 
@@ -133,6 +133,7 @@ impl Schedule {
             _ => format!(r#"{{"mark":{mark}}}"#),
         };
         let (mut session, mut frame, mut target) = (None, None, None);
+        let mut aim = Aim::Current;
         match self.rng.below(10) {
             0..=4 => {}
             5..=6 => {
@@ -142,17 +143,24 @@ impl Schedule {
                 if self.rng.percent(3) {
                     session = Some("S0.7".to_owned());
                 }
+                aim = session.clone().map_or(aim, Aim::Session);
             }
             7..=8 => {
                 let frames: Vec<No> = self.browser.frames.keys().copied().collect();
-                frame = self.rng.pick(&frames).map(|frame| self.browser.frame_name(frame));
+                let named = self.rng.pick(&frames);
+                frame = named.map(|frame| self.browser.frame_name(frame));
+                aim = named.map_or(aim, Aim::Frame);
             }
-            _ => target = self.rng.pick(&tabs).map(|tab| self.browser.frame_name(tab)),
+            _ => {
+                let named = self.rng.pick(&tabs);
+                target = named.map(|tab| self.browser.frame_name(tab));
+                aim = named.map_or(aim, Aim::Target);
+            }
         }
         let times = [1, 200, 3_000, 30_000];
         let timeout = Duration::from_millis(self.rng.pick(&times).unwrap_or(0));
         let on_dialog = if self.rng.percent(15) { OnDialog::Wait } else { OnDialog::Return };
-        let what = What::Call { method, session: session.clone(), waits_for_dialogs: on_dialog == OnDialog::Wait };
+        let what = What::Call { method, aim, waits_for_dialogs: on_dialog == OnDialog::Wait };
         let waiter = self.clients.ask(what, task, self.now + timeout.as_micros() as u64);
         self.say(|| {
             format!("{} calls {method} {params} on {session:?} {frame:?} {target:?} within {timeout:?}", TASKS[task])

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use ostler_core::supervisor::Scope;
 use ostler_core::view::{DialogPolicy, TaskView};
 use ostler_core::{Input, Supervisor};
@@ -29,6 +30,10 @@ pub(crate) struct Schedule {
     pub(crate) owners: BTreeMap<No, usize>,
     /// Tabs that left their task in this batch: what was sent to them before still may be.
     pub(crate) just_left: Vec<No>,
+    /// The current tabs that tasks had before this batch, of those that have a new view.
+    pub(crate) just_current: BTreeMap<usize, Option<No>>,
+    /// The message that the supervisor has now, empty if what it has is none.
+    pub(crate) heard: Bytes,
     pub(crate) policies: BTreeMap<usize, (DialogPolicy, Duration)>,
     /// Tasks of which some dialog may be answered by a policy that they had.
     pub(crate) answers_itself: [bool; TASKS.len()],
@@ -63,6 +68,8 @@ impl Schedule {
             views: BTreeMap::new(),
             owners: BTreeMap::new(),
             just_left: Vec::new(),
+            just_current: BTreeMap::new(),
+            heard: Bytes::new(),
             policies: BTreeMap::new(),
             answers_itself: [false; TASKS.len()],
             held_since: BTreeMap::new(),
@@ -91,6 +98,10 @@ impl Schedule {
                 taken += self.pass(11_000_000);
                 self.check_at_rest(true);
             }
+        }
+        // It leaves in the midst of it all.
+        for _ in 0..40 {
+            self.step();
         }
         if self.online {
             taken += self.leave();
@@ -194,7 +205,7 @@ impl Schedule {
             self.input(Input::Tick);
         }
         self.now = end;
-        self.check_holds();
+        self.check_step();
     }
 
     // --- the connection ---
@@ -245,8 +256,9 @@ impl Schedule {
         let waiter = self.clients.ask(What::Leave, 0, self.now + ANSWER_LIMIT);
         self.say(|| "leaving".to_owned());
         self.input(Input::Leave(waiter));
-        let steps = self.pass(2_000_000);
-        self.check_left();
+        // Not so long that time alone lets go of what is held.
+        let steps = self.pass(1_000_000);
+        self.no_harm_is_left();
         self.pass(60_000_000);
         self.clients.assert_none_late(self.now);
         steps

@@ -316,6 +316,35 @@ fn leaving_with_nothing_open_is_done_at_once() {
 }
 
 #[test]
+fn a_popup_that_comes_while_we_leave_runs_at_once() {
+    let mut bench = Bench::with_tab();
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    let more = r#","openerId":"T","canAccessOpener":true"#;
+    bench.target_created("POPUP", "page", more);
+    bench.attached("", "POPUP", "SP", "page", true, more);
+    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
+    assert!(!bench.was_sent("SP", "Page.enable"), "E3: nobody would be there to resume it afterwards");
+}
+
+#[test]
+fn leaving_a_browser_that_is_not_ours_waits_for_a_popup_that_is_being_attached() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    let last = bench.expect("", "Browser.getVersion");
+    bench.target_created("POPUP", "page", r#","openerId":"T","canAccessOpener":true"#);
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.reply(&last, "{}");
+    assert!(bench.is_waiting(waiter), "E2: it is held, and nobody else lets it go");
+    bench.attached("", "POPUP", "SP", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"SP"}"#);
+    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
+}
+
+#[test]
 fn a_lost_connection_leaves_an_open_dialog_that_nobody_can_answer() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");
