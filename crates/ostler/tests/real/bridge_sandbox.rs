@@ -42,29 +42,32 @@ impl Bridged {
     fn asks(&mut self, path: &str) -> (bool, Value) {
         let url = self.world.site.here(path);
         self.world.line.cdp("Page.navigate", json!({"url": url}));
-        let (mut asked, mut got) = (false, Value::Null);
+        let (mut asked, mut shown) = (false, Value::Null);
         wait_until("it asks, or goes on without", || {
             if self.world.line.state()["pending_dialogs"][0]["answerable"] != false
                 && self.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"] == true
             {
                 asked = true;
             }
-            // The browser's own side tells, also where the page is deaf.
-            let targets = self.world.line.cdp("Target.getTargets", json!({}))["targetInfos"].clone();
-            let tells = |title: &Value| title.as_str().is_some_and(|title| title.starts_with("got "));
-            let shows = |info: &&Value| info["type"] == "page" && tells(&info["title"]);
-            let shown = targets.as_array().unwrap().iter().find(shows).cloned();
-            if let Some(shown) = &shown {
-                got = shown["title"].clone();
-                self.world.line.cdp("Page.navigate", json!({"url": "about:blank"}));
-                let current = self.world.line.ask(json!({"meta": "session"}))["target_id"].clone();
-                if current != shown["targetId"] {
-                    self.world.line.cdp("Target.closeTarget", json!({"targetId": shown["targetId"]}));
-                }
-            }
-            shown.is_some()
+            shown = self.shows_its_answer();
+            !shown.is_null()
         });
-        (asked, got)
+        // The next page must not be taken for this one.
+        self.world.line.cdp("Page.navigate", json!({"url": "about:blank"}));
+        let current = self.world.line.ask(json!({"meta": "current_tab"}))["targetId"].clone();
+        if current != shown["targetId"] {
+            self.world.line.cdp("Target.closeTarget", json!({"targetId": shown["targetId"]}));
+        }
+        wait_until("it is gone", || self.shows_its_answer().is_null());
+        (asked, shown["title"].clone())
+    }
+
+    /// Returns the tab that shows what it got. The browser's own side tells, also where the page is deaf.
+    fn shows_its_answer(&mut self) -> Value {
+        let targets = self.world.line.cdp("Target.getTargets", json!({}))["targetInfos"].clone();
+        let tells = |title: &Value| title.as_str().is_some_and(|title| title.starts_with("got "));
+        let shows = |info: &&Value| info["type"] == "page" && tells(&info["title"]);
+        targets.as_array().unwrap().iter().find(shows).cloned().unwrap_or_default()
     }
 }
 
