@@ -36,6 +36,8 @@ pub(crate) struct Browser {
     pub(crate) auto_attach: AutoAttach,
     /// Which facts have come up, and how often: what never comes up is not proved.
     pub(crate) tally: BTreeMap<&'static str, usize>,
+    /// Tabs that a command let go since they were last looked at.
+    pub(crate) freed: Vec<Freed>,
     /// The whole browser has gone down (fact A25).
     pub(crate) dead: bool,
     /// The command that brought it down, if the supervisor could know that it would.
@@ -54,6 +56,16 @@ pub(crate) enum AutoAttach {
 pub(crate) struct Tab {
     pub(crate) group: No,
     pub(crate) opener: Option<No>,
+    /// The tab whose page opened it, whether or not the browser says so.
+    pub(crate) asked_by: Option<No>,
+    /// It came while auto-attach took the pages of everybody.
+    pub(crate) came_wide: bool,
+    /// A client or the supervisor had the browser open it.
+    pub(crate) ordered: bool,
+    /// Its opener was a task's when the supervisor was told of it, and of its first session, and how much it
+    /// had heard by then.
+    pub(crate) awaited: bool,
+    pub(crate) told: Option<u64>,
     pub(crate) access: bool,
     pub(crate) hold: Hold,
     /// The site that it goes to when it is let go, and the process that is frozen in `window.open` until then.
@@ -74,6 +86,18 @@ pub(crate) struct Tab {
     /// What goes on if the page lets itself be left.
     pub(crate) leaving: Option<Leaving>,
     pub(crate) saved: Vec<Saved>,
+}
+
+/// A tab that a resume let go, on whichever session it came.
+#[derive(Debug)]
+pub(crate) struct Freed {
+    pub(crate) tab: No,
+    /// The supervisor had sent the tab's set-up before.
+    pub(crate) set_up: bool,
+    /// The session that was resumed neither waited nor was being set up.
+    pub(crate) needless: bool,
+    /// What the supervisor had heard when it sent the resume.
+    pub(crate) heard: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +184,7 @@ impl Browser {
             discover: false,
             auto_attach: AutoAttach::Off,
             tally: BTreeMap::new(),
+            freed: Vec::new(),
             dead: false,
             blame: None,
         }

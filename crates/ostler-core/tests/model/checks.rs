@@ -3,12 +3,12 @@
 //! | | after each step | as it happens | at rest |
 //! | --- | --- | --- | --- |
 //! | 1 every call ends | nothing is open past its deadline | one outcome, in time: `clients.rs` | nothing waits for a dialog, a session that has gone, or page work |
-//! | 2 no dialog is missed | no hold is too long; an open dialog has a session | it is shown when told; an answer is somebody's: `dialog_checks.rs` | shown is what is open, and who ended the rest |
+//! | 2 no dialog is missed | no hold is too long; an open dialog has a session | it is shown when told; an answer is somebody's: `dialog_checks.rs`; a popup runs when it is set up | shown is what is open, and who ended the rest |
 //! | 3 nothing is repeated | | sent once, where it was meant to go: `clients.rs`, `sent_where_it_was_meant` | |
 //! | 4 the tree is true | each frame once, below its parent | | it is the union of all trees: `tree_checks.rs` |
 //! | 5 state belongs to one endpoint | all that is shown is of this browser | | its sessions are there |
 //! | 6 memory is bounded | nothing is longer than its cap, and what is left out is counted | | all that is kept has a bound |
-//! | 7 no harm is left | | nothing is sent to a tab that is nobody's, or another one's | nothing is held, all is resumed when we leave |
+//! | 7 no harm is left | | nothing is sent to a tab that is nobody's, or another one's; no task has what is a person's | nothing is held, all is resumed when we leave |
 //! | 8 the wire stays raw | what is unknown changes nothing | results and events as they came | |
 
 use std::collections::BTreeSet;
@@ -97,6 +97,21 @@ impl Schedule {
         }
     }
 
+    /// A popup that a task will have was set up before anything let it run; and nothing that needs no resume gets one,
+    /// since that would let popups run which nobody has heard of yet (fact F3).
+    pub(crate) fn popups_are_set_up_before_they_run(&mut self) {
+        for freed in std::mem::take(&mut self.browser.freed) {
+            self.say(|| format!("  let go: {freed:?}"));
+            let Some(tab) = self.browser.tabs.get(&freed.tab).filter(|_| !freed.set_up && !self.leaving) else {
+                continue;
+            };
+            let known = tab.told.is_some_and(|told| told <= freed.heard);
+            assert!(!known || !tab.awaited, "{freed:?}: a popup was let go, and its set-up was not sent");
+            let ours = tab.opener.is_some_and(|opener| self.is_owned(opener));
+            assert!(known || !ours || !freed.needless, "{freed:?}: a resume that nobody needed let a popup go");
+        }
+    }
+
     // --- 3. Nothing is repeated, nothing is redirected. ---
 
     /// Only a call that named no session follows the current tab.
@@ -180,6 +195,11 @@ impl Schedule {
         let Some(session) = command.session else { return self.attaches_to_nobody_elses(command) };
         let Some(tab) = self.browser.tab_of_session(session) else { return };
         if &*command.method == "Runtime.runIfWaitingForDebugger" {
+            let state = &self.browser.tabs[&tab];
+            let may_be_held = self.browser.sessions[&session].held || state.came_wide || state.access;
+            let was_ours = self.is_owned(tab) || self.had.contains(&tab) || self.named.contains(&tab);
+            let fine = self.scope == Scope::Own || may_be_held || was_ours;
+            assert!(fine, "tab {tab}, which no task has had, was resumed and never held");
             return;
         }
         assert!(self.is_owned(tab), "{} was sent to tab {tab}, which no task has", command.method);
@@ -207,6 +227,21 @@ impl Schedule {
         let tab = command.session.and_then(|session| self.browser.tab_of_session(session));
         if let Some(owner) = tab.and_then(|tab| self.owners.get(&tab)) {
             assert_eq!(*owner, task, "{} of one task went to another one's tab {tab:?}", command.method);
+        }
+    }
+
+    /// In a browser that is not ours a task gets what it opened, what clients named, and what the pages of its tabs
+    /// opened, by ctrl+click too. The default task takes a tab to work in when it is asked for one and has none.
+    pub(crate) fn no_tab_is_taken_from_its_person(&mut self) {
+        for (task, view) in &self.views {
+            for tab in view.tabs.iter().map(|tab| self.browser.number_in(tab.target_id.as_str())) {
+                let Some(state) = self.browser.tabs.get(&tab).filter(|_| self.had.insert(tab)) else { continue };
+                let by_ours = state.asked_by.is_some_and(|opener| self.had.contains(&opener));
+                let first = view.tabs.first().map(|first| self.browser.number_in(first.target_id.as_str()));
+                let to_work_in = *task == 0 && first == Some(tab);
+                let fine = self.scope == Scope::Own || state.ordered || by_ours || to_work_in;
+                assert!(fine || self.named.contains(&tab), "tab {tab} is somebody else's, and task {task} has it");
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! the session's target, which does them in its own time, or never: blocked by a dialog, busy, crashed.
 
 use super::No;
-use super::browser::{AutoAttach, Browser, Hold};
+use super::browser::{AutoAttach, Browser, Freed, Hold};
 use super::dialogs::{Leaving, State};
 use super::tabs::Popup;
 use super::wire::{BROWSER, Command, Note};
@@ -45,6 +45,7 @@ impl Browser {
             }
             "Target.createTarget" => {
                 let tab = self.open_tab(Popup::Stranger, None, None);
+                self.tab_mut(tab).ordered = true;
                 let mark = command.mark.map_or_else(String::new, |mark| format!(r#","mark":{mark}"#));
                 let name = self.frame_name(tab);
                 self.reply(command, &format!(r#""result":{{"targetId":"{name}"{mark}~}}"#));
@@ -124,13 +125,21 @@ impl Browser {
                 }
             }
             "Runtime.runIfWaitingForDebugger" => {
-                self.session_mut(session).held = false;
-                if top {
+                let known = self.session_mut(session);
+                let needless = !known.held && !known.supervised;
+                known.held = false;
+                let mut freed = Vec::new();
+                if top && self.tabs[&tab].hold != Hold::Free {
+                    freed.push(tab);
                     self.release_tab(tab);
-                } else {
+                } else if !top {
                     self.swap_in(target);
                 }
-                self.free_popups_of_process(target);
+                freed.extend(self.free_popups_of_process(target));
+                for tab in freed {
+                    let set_up = self.sessions_on(tab).iter().any(|session| self.sessions[session].supervised);
+                    self.freed.push(Freed { tab, set_up, needless, heard: command.heard });
+                }
                 self.hand_on(command, session);
             }
             "Page.enable" => {

@@ -21,6 +21,9 @@ impl Schedule {
         if note != Note::Nothing {
             self.on_note_before(note);
         }
+        if !self.starting.is_empty() {
+            self.starting.retain(|id| !text.starts_with(&format!(r#"{{"id":{id},"#)));
+        }
         let message = wire::encode(&text, self.sprinkles.as_mut());
         self.input(Input::Message(message));
         self.sprinkle();
@@ -36,6 +39,12 @@ impl Schedule {
             Note::Attached(session) => {
                 if self.browser.sessions.get(&session).is_some_and(|session| session.held) {
                     self.held_since.insert(session, self.now);
+                }
+                let target = self.browser.sessions.get(&session).map_or(0, |session| session.target);
+                let (ours, heard) = (self.is_opened_by_ours(target), self.browser.out.arrived);
+                if let Some(tab) = self.browser.tabs.get_mut(&target).filter(|tab| tab.told.is_none()) {
+                    tab.told = Some(heard);
+                    tab.awaited &= ours;
                 }
             }
             Note::Orphaned(tab, dialog, session) => {
@@ -57,8 +66,21 @@ impl Schedule {
                     (asked.told, asked.heard) = (Some(now), heard);
                 }
             }
-            Note::Created(_) | Note::Nothing => {}
+            Note::Created(target) => {
+                let ours = self.is_opened_by_ours(target);
+                if let Some(tab) = self.browser.tabs.get_mut(&target) {
+                    tab.awaited = ours;
+                }
+            }
+            Note::Nothing => {}
         }
+    }
+
+    /// Returns whether a tab was opened by the page of a tab that a task has, the browser says so, and the connection
+    /// has begun.
+    fn is_opened_by_ours(&self, tab: No) -> bool {
+        let opener = self.browser.tabs.get(&tab).and_then(|tab| tab.opener);
+        self.starting.is_empty() && opener.is_some_and(|opener| self.owners.contains_key(&opener))
     }
 
     /// Returns whether some task still has this session.
@@ -119,6 +141,7 @@ impl Schedule {
             }
         }
         if tabs_changed {
+            self.no_tab_is_taken_from_its_person();
             self.each_tab_is_one_tasks();
         }
         self.just_left.clear();

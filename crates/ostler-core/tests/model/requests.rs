@@ -127,6 +127,7 @@ impl Schedule {
                 if self.browser.tabs.get(&tab).is_some_and(|tab| tab.opener_proc.is_some()) {
                     return;
                 }
+                self.named.insert(tab);
                 format!(r#"{{"targetId":"{}","mark":{mark}}}"#, self.browser.frame_name(tab))
             }
             "Page.handleJavaScriptDialog" => format!(r#"{{"accept":{},"mark":{mark}}}"#, self.rng.percent(50)),
@@ -154,6 +155,7 @@ impl Schedule {
             _ => {
                 let named = self.rng.pick(&tabs);
                 target = named.map(|tab| self.browser.frame_name(tab));
+                self.named.extend(named);
                 aim = named.map_or(aim, Aim::Target);
             }
         }
@@ -202,10 +204,14 @@ impl Schedule {
         let (mut session, mut target) = (None, None);
         if self.rng.percent(30) {
             let sessions: Vec<No> = self.browser.sessions.keys().copied().collect();
-            session = self.rng.pick(&sessions).map(|session| self.browser.session_name(session).into());
+            let named = self.rng.pick(&sessions);
+            self.named.extend(named.and_then(|session| self.browser.tab_of_session(session)));
+            session = named.map(|session| self.browser.session_name(session).into());
         } else {
             let tabs: Vec<No> = self.browser.tabs.keys().copied().collect();
-            target = self.rng.pick(&tabs).map(|tab| self.browser.frame_name(tab).into());
+            let named = self.rng.pick(&tabs);
+            self.named.extend(named);
+            target = named.map(|tab| self.browser.frame_name(tab).into());
         }
         let waiter = self.clients.ask(What::Tab, task, self.now + REQUEST_LIMIT);
         self.say(|| format!("{} selects {session:?} {target:?}", TASKS[task]));

@@ -1,6 +1,6 @@
 //! One random schedule: steps and time, chosen at random; the connection comes, is lost, and ends in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +34,11 @@ pub(crate) struct Schedule {
     pub(crate) just_current: BTreeMap<usize, Option<No>>,
     /// The message that the supervisor has now, empty if what it has is none.
     pub(crate) heard: Bytes,
+    /// The commands that begin the connection and are not answered yet: until then nothing new is taken on.
+    pub(crate) starting: BTreeSet<u64>,
+    /// Tabs that some task has had, and those that clients have named: what else is there is somebody else's.
+    pub(crate) had: BTreeSet<No>,
+    pub(crate) named: BTreeSet<No>,
     pub(crate) policies: BTreeMap<usize, (DialogPolicy, Duration)>,
     /// Tasks of which some dialog may be answered by a policy that they had.
     pub(crate) answers_itself: [bool; TASKS.len()],
@@ -70,6 +75,9 @@ impl Schedule {
             just_left: Vec::new(),
             just_current: BTreeMap::new(),
             heard: Bytes::new(),
+            starting: BTreeSet::new(),
+            had: BTreeSet::new(),
+            named: BTreeSet::new(),
             policies: BTreeMap::new(),
             answers_itself: [false; TASKS.len()],
             held_since: BTreeMap::new(),
@@ -220,11 +228,14 @@ impl Schedule {
             next.tally = std::mem::take(&mut self.browser.tally);
             self.browser = next;
             self.owners.clear();
+            self.had.clear();
+            self.named.clear();
         }
         self.say(|| format!("connected, {}", if another { "to another browser" } else { "to the same browser" }));
         self.online = true;
         let browser_id = Some(format!("uuid-{}", self.browser.life));
         self.input(Input::Connected { browser_id, scope: self.scope, answers_dialogs: false });
+        self.starting = self.browser.inbox.iter().map(|command| command.id).collect();
     }
 
     fn lose_connection(&mut self) {
@@ -241,6 +252,7 @@ impl Schedule {
     /// If the browser went down, it must not have been a command that could be known to do that.
     fn survive(&mut self) {
         self.browser.sweep_questions();
+        self.popups_are_set_up_before_they_run();
         if self.browser.dead && self.online {
             assert!(self.browser.blame.is_none(), "{}", self.browser.blame.as_deref().unwrap_or_default());
             self.online = false;

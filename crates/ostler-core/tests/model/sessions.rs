@@ -105,6 +105,10 @@ impl Browser {
             self.seen("E3: a popup with an opener is left held");
         }
         self.out.lose();
+        self.freed.clear();
+        for tab in self.tabs.values_mut() {
+            (tab.awaited, tab.told) = (false, None);
+        }
         self.inbox.clear();
         self.sessions.clear();
         (self.discover, self.auto_attach) = (false, AutoAttach::Off);

@@ -140,6 +140,11 @@ impl Browser {
             tab,
             Tab {
                 group,
+                asked_by: from.as_ref().map(|from| from.tab),
+                came_wide: wide,
+                ordered: false,
+                awaited: false,
+                told: None,
                 opener: from.filter(|_| kind != Popup::Requested).map(|from| from.tab),
                 access,
                 hold,
@@ -177,15 +182,17 @@ impl Browser {
     }
 
     /// A resume frees whatever opener popup is held in the same renderer process (fact F3).
-    pub(crate) fn free_popups_of_process(&mut self, target: No) {
-        let Some(proc) = self.frames.get(&target).map(|frame| frame.proc) else { return };
+    pub(crate) fn free_popups_of_process(&mut self, target: No) -> Vec<No> {
+        let Some(proc) = self.frames.get(&target).map(|frame| frame.proc) else { return Vec::new() };
         let held = |(tab, state): &(&No, &Tab)| {
             state.hold == Hold::Held && state.access && **tab != target && self.frames[*tab].proc == proc
         };
-        for tab in self.tabs.iter().filter(held).map(|(tab, _)| *tab).collect::<Vec<_>>() {
+        let freed: Vec<No> = self.tabs.iter().filter(held).map(|(tab, _)| *tab).collect();
+        for tab in &freed {
             self.seen("F3: a resume frees a popup of the same process");
-            self.release_tab(tab);
+            self.release_tab(*tab);
         }
+        freed
     }
 
     /// Lets a tab go that was held before its first script.
