@@ -331,31 +331,73 @@ impl std::error::Error for CallError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{DialogId, SessionId};
+    use crate::view::DialogKind;
 
-    #[test]
-    fn each_who_reads_an_error_is_told_of_steps_that_it_has() {
+    fn dialog(kind: DialogKind, answerable: bool) -> CallError {
+        let view = DialogView {
+            id: DialogId(1),
+            kind,
+            message: "well?".to_owned(),
+            default_prompt: String::new(),
+            opened_at: 0.0,
+            session_id: SessionId::from("S"),
+            frame_id: FrameId::from("F"),
+            answerable,
+        };
+        CallError::DialogOpen { dialog: Arc::new(view), sent: false }
+    }
+
+    /// Returns one of each error, and of each that says different things more.
+    fn errors() -> Vec<CallError> {
         let timeout = |hint| CallError::Timeout { method: "Runtime.evaluate".to_owned(), timeout_ms: 5, hint };
-        let errors = [
+        let gone =
+            |retry_after_ms| CallError::BrowserGone { why: "the connection was lost".to_owned(), retry_after_ms };
+        let known = vec!["one".to_owned(), "two".to_owned()];
+        vec![
+            CallError::Cdp { code: -32000, message: "no".to_owned() },
+            dialog(DialogKind::Confirm, true),
+            dialog(DialogKind::Prompt, true),
+            dialog(DialogKind::Unknown, false),
             timeout(TimeoutHint::PageBusy),
             timeout(TimeoutHint::StillBusy),
             timeout(TimeoutHint::None),
             CallError::SessionGone { what: "tab T".to_owned() },
             CallError::TargetCrashed { what: "tab T".to_owned() },
+            CallError::FrameInProcess { frame_id: FrameId::from("F"), method: "Page.enable".to_owned() },
             CallError::UnknownOutcome { method: "Input.insertText".to_owned(), why: "the page went away" },
+            CallError::UnknownFrame { frame_id: "F".to_owned(), known: known.clone() },
+            CallError::UnknownTask { task: TaskId::default_task(), known: known.clone() },
+            CallError::UnknownDialog { dialog_id: "d-9".to_owned(), known: known.clone() },
+            CallError::NoDialog { why: None },
+            CallError::AmbiguousDialog { known },
+            gone(Some(5)),
+            gone(None),
             CallError::StaleRef { reference: "e1".to_owned(), why: "is gone".to_owned() },
-        ];
-        // What only the others have.
-        let foreign = |words| match words {
-            Words::Protocol => ["`ostler", "timeout_s", "snapshot()"],
-            Words::Tools => ["timeout_ms", "`ostler", "\"meta\""],
-            Words::CommandLine => ["timeout_ms", "browser_", "\"meta\""],
-            Words::Helpers => ["timeout_ms", "browser_", "\"meta\""],
-        };
+            CallError::NotActionable { what: "e1".to_owned(), why: "is hidden".to_owned(), next: "wait".to_owned() },
+            CallError::BadRequest { field: "params", why: "must be an object".to_owned() },
+        ]
+    }
+
+    /// Returns what a reader does not have, as it is written for those who do.
+    fn foreign(words: Words) -> &'static [&'static str] {
+        match words {
+            Words::Protocol => &["`ostler", "--", "timeout_s", "()", "(...)", "cdp(", "js("],
+            Words::Tools => &["`ostler", "--", "timeout_ms", "\"meta\"", "`session_id`", "()", "(...)", "cdp(", "js("],
+            Words::CommandLine => {
+                &["browser_", "\"meta\"", "timeout_ms", "_id", "`session_id`", "()", "(...)", "cdp(", "js("]
+            }
+            // There is a shell where there is Python.
+            Words::Helpers => &["browser_", "\"meta\"", "timeout_ms", "timeout_s", "dialog_id", "`session_id`", "--"],
+        }
+    }
+
+    #[test]
+    fn each_who_reads_an_error_is_told_of_steps_that_it_has() {
         for words in [Words::Protocol, Words::Tools, Words::CommandLine, Words::Helpers] {
-            for error in &errors {
-                let step = error.next_step(words).expect("each of them has one");
-                for other in foreign(words) {
-                    assert!(!step.contains(other), "{words:?}: {step}");
+            for step in errors().iter().filter_map(|error| error.next_step(words)) {
+                for foreign in foreign(words) {
+                    assert!(!step.contains(foreign), "{words:?} are told {foreign}: {step}");
                 }
             }
         }
