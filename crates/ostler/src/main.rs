@@ -17,6 +17,7 @@ mod meta;
 mod page;
 mod paths;
 mod plain_file;
+mod random;
 mod scripts;
 mod secret;
 mod tasks;

@@ -21,7 +21,7 @@ struct Scene {
     line: Line,
     page: Page,
     browser: MockBrowser,
-    _sandbox: Sandbox,
+    sandbox: Sandbox,
 }
 
 impl Scene {
@@ -33,13 +33,13 @@ impl Scene {
         let sandbox = Sandbox::new();
         let line = block_in_place(|| {
             let mut command = sandbox.ostler(&["--json", "cdp", "Browser.getVersion"]);
-            let ran = Ran::of(command.env("BU_CDP_WS", browser.ws_url()));
+            let ran = Ran::of(command.env("BU_CDP_WS", browser.ws_url()).env("OSTLER_LOG", "trace"));
             assert_eq!(ran.code, Some(0), "{ran:?}");
             let mut line = Line::connect(&sandbox.socket());
             assert_eq!(line.js("7"), 7);
             line
         });
-        Self { line, page, browser, _sandbox: sandbox }
+        Self { line, page, browser, sandbox }
     }
 
     fn wait_for_state(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
@@ -64,6 +64,16 @@ impl Scene {
 
     fn ask(&mut self, request: Value) -> Value {
         block_in_place(|| self.line.ask(request))
+    }
+
+    /// The log of all that was sent and received shows neither.
+    #[track_caller]
+    fn has_not_logged(&self, secrets: &[&str]) {
+        let log = std::fs::read_to_string(self.sandbox.log()).expect("a log");
+        assert!(log.contains("Page.addScriptToEvaluateOnNewDocument") && log.contains("key"), "{log}");
+        for secret in secrets {
+            assert!(!log.contains(secret), "{secret} is in the log");
+        }
     }
 
     fn still_works(&mut self) {
@@ -113,7 +123,8 @@ async fn one_dialog_that_a_proxy_dismissed_brings_the_bridge_on() {
 
     // Over it the page gets the agent's answer and no other.
     let result = |value: Value| json!({"result": {"type": "object", "value": value}});
-    let shown = json!({"proof": between(source, "const key = \"", "\""), "question": question(1)});
+    let key = between(source, "const key = \"", "\"");
+    let shown = json!({"proof": key, "question": question(1)});
     drop(scene.browser.script().answer("Debugger.evaluateOnCallFrame", result(shown)));
     let frame = json!({"callFrameId": "1.1.0", "functionName": "ostlerBridgeAsk", "location": {"scriptId": "5"}});
     let session = scene.page.sessions()[0].to_string();
@@ -132,6 +143,7 @@ async fn one_dialog_that_a_proxy_dismissed_brings_the_bridge_on() {
     let told = scene.browser.expect("Debugger.evaluateOnCallFrame").await.params();
     assert!(told["expression"].as_str().is_some_and(|told| told.contains("\"Ada\"")), "{told}");
     scene.browser.expect("Debugger.resume").await;
+    scene.has_not_logged(&[key]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,7 +157,8 @@ async fn where_the_debugger_is_refused_the_bridge_holds_a_request_of_the_page_un
     let script = scene.browser.expect("Page.addScriptToEvaluateOnNewDocument").await.params();
     let source = script["source"].as_str().expect("a script");
     let [first, second] = ["const key0 = 0x", "const key1 = 0x"].map(|key| between(source, key, "n;"));
-    let [first, second] = [first, second].map(|key| u64::from_str_radix(key, 16).expect("a number"));
+    let keys = [first, second];
+    let [first, second] = keys.map(|key| u64::from_str_radix(key, 16).expect("a number"));
     let asked = question(1).to_string();
     let signed = format!("{:x}{asked}", BridgeSecret::new([first, second, 0]).sign(&asked));
 
@@ -166,6 +179,7 @@ async fn where_the_debugger_is_refused_the_bridge_holds_a_request_of_the_page_un
         1,
         "asked once"
     );
+    scene.has_not_logged(&keys);
     scene.still_works();
 }
 

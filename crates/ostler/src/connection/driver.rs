@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
-use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,6 +29,8 @@ const FIRST_BACK_OFF: Duration = Duration::from_millis(100);
 const MAX_BACK_OFF: Duration = Duration::from_secs(10);
 /// When it is worth asking again while a person is asked for consent.
 const CONSENT_POLL: Duration = Duration::from_secs(2);
+/// How much of a message the log of the wire shows, in bytes.
+const SHOWN: usize = 300;
 /// How long letting go may take.
 const LEAVE: Duration = Duration::from_secs(2);
 
@@ -52,11 +53,13 @@ pub(super) enum Command {
 pub(super) async fn run(
     source: Source,
     machine: Arc<Machine>,
+    bridge_secret: BridgeSecret,
     inbox: mpsc::UnboundedReceiver<Command>,
     shared: Arc<Shared>,
 ) {
     let mut driver = Driver {
-        supervisor: Supervisor::new(bridge_secret()),
+        supervisor: Supervisor::new(bridge_secret),
+        bridge_secret,
         clock: Clock::start(),
         inbox,
         shared,
@@ -85,13 +88,10 @@ pub(super) async fn run(
     }
 }
 
-/// Returns a secret of this daemon's own. The standard library keys its hashers with the system's randomness.
-fn bridge_secret() -> BridgeSecret {
-    BridgeSecret::new([0_u64; 3].map(|none| RandomState::new().hash_one(none)))
-}
-
 struct Driver {
     supervisor: Supervisor,
+    /// What no log may hold.
+    bridge_secret: BridgeSecret,
     clock: Clock,
     inbox: mpsc::UnboundedReceiver<Command>,
     shared: Arc<Shared>,
@@ -346,7 +346,7 @@ impl Driver {
             for _ in 0..BATCH {
                 match socket.poll_receive(cx) {
                     Poll::Ready(Ok(message)) => {
-                        trace("received", &message);
+                        trace("received", &message, &self.bridge_secret);
                         self.apply(Input::Message(message));
                         busy = true;
                     }
@@ -394,7 +394,7 @@ impl Driver {
             let Some((id, message)) = self.outgoing.pop_front() else { break };
             // One that has ended meanwhile, by its deadline or because nobody waits, must not act any more.
             if id.is_none_or(|id| self.supervisor.awaits(id)) {
-                trace("sent", &message);
+                trace("sent", &message, &self.bridge_secret);
                 socket.queue(message)?;
             }
         }
@@ -537,6 +537,12 @@ fn browser_id(url: &str) -> Option<String> {
 }
 
 /// Logs the beginning of a message, only where somebody asked for the wire (`OSTLER_LOG=ostler::wire=trace`).
-fn trace(way: &'static str, message: &Bytes) {
-    tracing::trace!(target: "ostler::wire", "{way} {}", String::from_utf8_lossy(&message[..message.len().min(300)]));
+fn trace(way: &'static str, message: &Bytes, secret: &BridgeSecret) {
+    if tracing::enabled!(target: "ostler::wire", tracing::Level::TRACE) {
+        // The bridge's script and what it shows come by this way, and pages must not be able to read its secret anywhere.
+        let beginning = &message[..message.len().min(SHOWN + BridgeSecret::LONGEST)];
+        let text = secret.hide_in(&String::from_utf8_lossy(beginning));
+        let end = text.floor_char_boundary(SHOWN);
+        tracing::trace!(target: "ostler::wire", "{way} {}", &text[..end]);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use ostler_core::cdp::events::{Event, EventFilter, EventLog, EventPage};
-use ostler_core::supervisor::{ClientCall, DialogAnswer, Input, Outcome};
+use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, Input, Outcome};
 use ostler_core::view::TaskView;
 use ostler_core::{CallError, TargetId, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -113,7 +113,7 @@ pub(crate) struct Handle {
 
 impl Handle {
     /// Starts a driver for the browser that `source` describes. It dials when it is first needed.
-    pub(crate) fn start(source: Source, machine: Arc<Machine>) -> Self {
+    pub(crate) fn start(source: Source, machine: Arc<Machine>, bridge_secret: BridgeSecret) -> Self {
         let kind = match source {
             Source::Discover(_) | Source::Launch(_) => BrowserKind::Local,
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
@@ -123,7 +123,7 @@ impl Handle {
         let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status), connected: watch::Sender::new(false) });
         let place = Arc::new((source.clone(), Arc::clone(&machine)));
         let (commands, inbox) = mpsc::unbounded_channel();
-        tokio::spawn(driver::run(source, machine, inbox, Arc::clone(&shared)));
+        tokio::spawn(driver::run(source, machine, bridge_secret, inbox, Arc::clone(&shared)));
         Self { commands, shared, waiters: Arc::default(), place }
     }
 

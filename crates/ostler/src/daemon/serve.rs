@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ostler_core::supervisor::BridgeSecret;
 use tokio::net::UnixListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -16,6 +17,7 @@ use crate::config::{NamedBrowser, Settings};
 use crate::doors::line;
 use crate::endpoint::cloud::{self, CloudError, CloudFacts, CloudLease, leftovers};
 use crate::endpoint::{self, Given, Source, Wanted};
+use crate::random;
 use crate::tasks::{Defaults, Registry};
 
 /// Serves clients until `meta: shutdown` or `asked_to_end`; calls `ready` once the socket answers.
@@ -38,7 +40,8 @@ pub(crate) async fn serve(
         }
     });
     let source = source(&settings, adopted.as_ref());
-    let tasks = Arc::new(Registry::new(defaults(source, &settings), settings.machine));
+    let bridge_secret = BridgeSecret::new(random::numbers().map_err(ServeError::Random)?);
+    let tasks = Arc::new(Registry::new(defaults(source, &settings), settings.machine, bridge_secret));
     // Whoever waits for this daemon finds the leftovers of the last one gone, unless a service is slow to answer.
     let _ = timeout(LEFTOVERS, leftovers).await;
     let (stop, stopped) = watch::channel(false);
@@ -105,6 +108,8 @@ pub(crate) enum ServeError {
     Socket(io::Error),
     /// The cloud browser that it was given to look after cannot be had.
     Adoption(CloudError),
+    /// The system has no random bytes, without which pages could guess the bridge's secret.
+    Random(io::Error),
 }
 
 impl fmt::Display for ServeError {
@@ -112,6 +117,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Socket(error) => write!(f, "the daemon's socket failed: {error}"),
             Self::Adoption(error) => write!(f, "BU_BROWSER_ID: {error}"),
+            Self::Random(error) => write!(f, "/dev/urandom cannot be read ({error}): the daemon needs random bytes"),
         }
     }
 }

@@ -73,7 +73,7 @@ impl Registry {
         let handle = match state.browsers.keyed(&key) {
             Some(browser) => browser.handle.clone(),
             None => {
-                let handle = Handle::start(source.clone(), Arc::clone(&self.machine));
+                let handle = Handle::start(source.clone(), Arc::clone(&self.machine), self.bridge_secret);
                 state.browsers.add(Browser::new(key, &source, handle.clone()));
                 handle
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::supervisor::{self, ClientCall, Input, Outcome};
+use ostler_core::supervisor::{self, BridgeSecret, ClientCall, Input, Outcome};
 use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
 use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint};
 use tokio::sync::watch;
@@ -55,15 +55,17 @@ pub(crate) struct Defaults {
 pub(crate) struct Registry {
     pub(super) defaults: Defaults,
     pub(super) machine: Arc<Machine>,
+    /// One for all of its connections: a page is still known after its browser was let go and is held again.
+    pub(super) bridge_secret: BridgeSecret,
     state: Mutex<State>,
     ending: watch::Sender<bool>,
 }
 
 impl Registry {
     /// Starts with the default task, which is always there. Nothing is dialled yet.
-    pub(crate) fn new(defaults: Defaults, machine: Machine) -> Self {
-        let registry =
-            Self { defaults, machine: Arc::new(machine), state: Mutex::default(), ending: watch::Sender::new(false) };
+    pub(crate) fn new(defaults: Defaults, machine: Machine, bridge_secret: BridgeSecret) -> Self {
+        let (state, ending) = (Mutex::default(), watch::Sender::new(false));
+        let registry = Self { defaults, machine: Arc::new(machine), bridge_secret, state, ending };
         registry.start_default_task();
         registry
     }

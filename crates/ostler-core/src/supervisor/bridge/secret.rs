@@ -19,6 +19,9 @@ pub struct BridgeSecret {
 }
 
 impl BridgeSecret {
+    /// How many letters its parts have at most where a script or a page's answer shows them.
+    pub const LONGEST: usize = 32;
+
     /// Makes it. The core has no randomness of its own.
     pub const fn new([first, second, label]: [u64; 3]) -> Self {
         Self { key: [first, second], label }
@@ -36,6 +39,14 @@ impl BridgeSecret {
     pub fn proof(&self) -> String {
         let [first, second] = self.key;
         format!("{first:016x}{second:016x}")
+    }
+
+    /// Returns a text, such as a message to the browser, with stars wherever the secret stood. All else stays in its
+    /// place, so that a part of it that was cut off at the end can be cut off again.
+    pub fn hide_in(&self, text: &str) -> String {
+        let [first, second] = self.key.map(|part| format!("{part:x}"));
+        let hide = |text: String, part: &str| text.replace(part, &"*".repeat(part.len()));
+        [self.proof(), first, second].iter().fold(text.to_owned(), |text, part| hide(text, part))
     }
 
     pub(super) fn key(&self) -> [u64; 2] {
@@ -65,6 +76,17 @@ mod tests {
         let bytes: String = (0..15).map(char::from).collect();
         assert_eq!(secret.sign(&bytes), 0xa129_ca61_49be_45e5);
         assert_eq!(secret.sign(""), 0x726f_db47_dd0e_0e31);
+    }
+
+    #[test]
+    fn no_message_that_is_hidden_in_shows_any_part_of_it() {
+        let [first, second] = [0x0102_0304_0506_0708, 0xfedc_ba98_7654_3210];
+        let secret = BridgeSecret::new([first, second, 3]);
+        let proof = secret.proof();
+        assert!(proof.len() <= BridgeSecret::LONGEST);
+        let hidden = secret.hide_in(&format!(r#"key = \"{proof}\"; key0 = 0x{first:x}n; key1 = 0x{second:x}n"#));
+        let stars = |count| "*".repeat(count);
+        assert_eq!(hidden, format!(r#"key = \"{}\"; key0 = 0x{}n; key1 = 0x{}n"#, stars(32), stars(15), stars(16)));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::plain_file;
 use crate::secret::Secret;
+use crate::{plain_file, random};
 
 /// The file in `$OSTLER_HOME`. It is kept, so that a host that was configured once stays so.
 const FILE: &str = "mcp-token";
@@ -58,8 +58,7 @@ impl Token {
 
 /// Writes a new token, whole or not at all. Of two that are made at a time the first one counts.
 fn make(home: &Path, path: &Path) -> io::Result<String> {
-    let mut random = [0; BYTES];
-    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let random = random::bytes::<BYTES>()?;
     let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     fs::create_dir_all(home)?;
     let mut file = tempfile::Builder::new()
