@@ -22,14 +22,6 @@ impl Bridged {
         wait_until("the page has the text", || self.look("window.got") == text);
     }
 
-    /// Has the page ask in a moment: the question may be told of before this call's own answer is.
-    #[track_caller]
-    fn start(&mut self, expression: &str) {
-        let call = json!({"method": "Runtime.evaluate", "params": {"expression": expression}});
-        let answer = self.world.line.ask(call);
-        assert!(answer["error"].is_null() || answer["error_code"] == "dialog_open", "{answer}");
-    }
-
     #[track_caller]
     fn look(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true});

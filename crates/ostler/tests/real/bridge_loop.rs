@@ -10,12 +10,12 @@ const QUESTIONS: usize = 20;
 #[test]
 fn of_a_page_that_asks_in_a_loop_only_the_question_of_now_is_open() {
     Bridged::both(&[("/", "<p>x")], |mut bridged| {
-        let world = &mut bridged.world;
-        world.go("/");
+        bridged.world.go("/");
         let ask = format!(
             "window.got = []; setTimeout(() => {{ for (let i = 0; i < {QUESTIONS}; i++) got.push(prompt(i)) }}, 0); 1"
         );
-        world.line.cdp("Runtime.evaluate", json!({"expression": ask}));
+        bridged.start(&ask);
+        let world = &mut bridged.world;
         let mut clients = [world.client(), world.client(), world.client()];
         for number in 0..QUESTIONS {
             let (mut id, now) = (Value::Null, number.to_string());

@@ -1,6 +1,7 @@
 //! A world whose pages ask over the bridge, by the one way or the other.
 
 use ostler_mock::Proxy;
+use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::browser::Chromium;
@@ -33,6 +34,14 @@ impl Bridged {
     pub(crate) fn both(pages: &[(&str, &str)], test: impl Fn(Self)) {
         test(Self::by_pauses("always", pages));
         test(Self::by_requests("always", pages));
+    }
+
+    /// Has the page ask in a moment: the question may be told of before this call's own answer is.
+    #[track_caller]
+    pub(crate) fn start(&mut self, expression: &str) {
+        let call = json!({"method": "Runtime.evaluate", "params": {"expression": expression}});
+        let answer = self.world.line.ask(call);
+        assert!(answer["error"].is_null() || answer["error_code"] == "dialog_open", "{answer}");
     }
 }
 
