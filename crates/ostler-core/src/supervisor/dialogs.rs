@@ -332,7 +332,7 @@ impl Supervisor {
         if dialog.answer.as_ref().is_none_or(|answer| !answer.on_its_way) {
             let open_for = self.now.as_unix_seconds() - dialog.view.opened_at;
             self.record_closed(&target, dialog, ClosedBy::Remote);
-            if !closed.result {
+            if !closed.result && !self.is_being_left(id) {
                 self.on_closed_by_others(&target, open_for);
             }
         } else {

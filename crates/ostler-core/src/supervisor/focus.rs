@@ -123,6 +123,11 @@ impl Supervisor {
         }
     }
 
+    /// Returns whether somebody of ours sent the page away: its open dialogs go along.
+    pub(super) fn is_being_left(&self, id: &SessionId) -> bool {
+        self.sessions.get(id).is_some_and(|session| session.leaving != Leaving::No) || self.is_navigating(id)
+    }
+
     /// The page has a new document, or keeps the one that it has.
     pub(super) fn on_left(&mut self, id: &SessionId) {
         self.set_leaving(id, Leaving::No);

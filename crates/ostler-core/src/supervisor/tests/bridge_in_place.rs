@@ -96,6 +96,20 @@ fn a_dialog_that_somebody_else_answers_at_once_switches_the_bridge_on_for_its_ta
 }
 
 #[test]
+fn a_dialog_that_goes_with_its_page_was_answered_by_nobody() {
+    let mut bench = Bench::with_tab();
+    bench.call("Page.navigate");
+    bench.opening("S", "T", "confirm", "");
+    bench.pass(ms(4));
+    bench.closed("S", "T");
+    assert!(!bench.was_sent("S", DEBUGGER), "{:?}", bench.notes);
+    bench.navigated("S", "T", None, "https://b/");
+    bench.opening("S", "T", "confirm", "");
+    bench.closed("S", "T");
+    bench.expect("S", DEBUGGER);
+}
+
+#[test]
 fn a_person_who_answers_or_a_setting_of_never_leaves_the_bridge_off() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");
