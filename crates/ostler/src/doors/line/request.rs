@@ -61,7 +61,8 @@ impl Request {
     }
 }
 
-/// A request's fields, as far as the way of a call depends on them. Others are ignored.
+/// A request's fields, as far as the way of a call depends on them. Others are ignored, but not CDP's own spelling of
+/// ours: a call would land elsewhere than it was meant for.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "even_null")]
@@ -86,6 +87,28 @@ struct Envelope<'a> {
     on_dialog: Option<&'a RawValue>,
     #[serde(borrow)]
     words: Option<&'a RawValue>,
+    #[serde(borrow, rename = "sessionId")]
+    cdp_session_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "frameId")]
+    cdp_frame_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "targetId")]
+    cdp_target_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "timeoutMs")]
+    cdp_timeout_ms: Option<&'a RawValue>,
+}
+
+impl Envelope<'_> {
+    /// Refuses a field that is ours but for its spelling.
+    fn check_spelling(&self) -> Result<(), CallError> {
+        let misspelt = [
+            ("sessionId", "session_id", self.cdp_session_id),
+            ("frameId", "frame_id", self.cdp_frame_id),
+            ("targetId", "target_id", self.cdp_target_id),
+            ("timeoutMs", "timeout_ms", self.cdp_timeout_ms),
+        ];
+        let found = misspelt.into_iter().find(|(.., raw)| raw.is_some());
+        found.map_or(Ok(()), |(field, ours, _)| Err(bad(field, format!("is spelt `{ours}` here"))))
+    }
 }
 
 /// Keeps `"id": null`, which is an id, apart from no `id` at all. In all other fields they are the same.
@@ -114,6 +137,7 @@ fn parse(line: &Bytes) -> Result<Parsed, CallError> {
 }
 
 fn ask(line: &Bytes, envelope: &Envelope<'_>) -> Result<Ask, CallError> {
+    envelope.check_spelling()?;
     match (envelope.method, envelope.meta) {
         (Some(method), None) => call(line, envelope, method).map(Ask::Call),
         (None, Some(_)) => Ok(Ask::Meta(line.clone())),
