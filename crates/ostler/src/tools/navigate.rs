@@ -146,8 +146,19 @@ async fn wait_for_load<T: TaskLayer>(
                 }
             }
             News::Dialog => return Ok(Loading::Held),
-            News::TimeIsUp => return Ok(Loading::Goes),
+            News::TimeIsUp if arrival.committed => return Ok(Loading::Goes),
+            News::TimeIsUp => return Err(keeps()),
         }
+    }
+}
+
+/// Returns the error for a page that does not make way for the one that was asked for, since its script never ends. While
+/// it is being left that script cannot be stopped any more.
+fn keeps() -> CallError {
+    CallError::NotActionable {
+        what: "the page".to_owned(),
+        why: "does not go away: a script keeps it busy".to_owned(),
+        next: "close its tab with browser_tabs and open the address in a new one".to_owned(),
     }
 }
 

@@ -126,3 +126,15 @@ fn the_errors_of_a_page_are_read_with_a_cursor() {
     assert_eq!(fresh["data"]["entries"].as_array().unwrap().len(), 1, "{fresh}");
     assert_eq!(fresh["data"]["entries"][0]["text"], "two");
 }
+
+#[test]
+fn a_page_that_spins_instead_of_going_away_is_not_told_to_be_the_new_one() {
+    let mut world = World::with(&[("/", "<title>spins</title>"), ("/next", "<title>next</title>")]);
+    world.go("/");
+    let spin = json!({"method": "Runtime.evaluate", "timeout_ms": 600, "params": {"expression": "for (;;) {}"}});
+    assert_eq!(world.line.ask(spin)["error_code"], "timeout");
+    let stays = world.try_tool("browser_navigate", json!({"url": world.site.here("/next")}));
+    assert!(stays["error"].as_str().is_some_and(|error| error.contains("close its tab")), "{stays}");
+    let other = world.tool("browser_navigate", json!({"url": world.site.here("/next"), "new_tab": true}));
+    assert_eq!(other["data"]["title"], "next", "the way out that it names is one");
+}
