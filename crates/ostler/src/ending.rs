@@ -5,6 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, ClientError};
@@ -28,14 +29,35 @@ pub(crate) fn end(settings: &ClientSettings) -> Result<bool, EndingError> {
         }
         return Ok(false);
     };
-    let mut client = client.with_any_browser();
-    let pid = client.greet().map_err(EndingError::Client)?.pid;
-    let reply = client.request(&Shutdown { meta: "shutdown" }, CALL_DEFAULT).map_err(EndingError::Client)?;
+    let (pid, reply) = match ask(client) {
+        Ok(asked) => asked,
+        Err(error) => return end_by_signal(paths, error),
+    };
     if let Ok(Refusal { error: sentence }) = serde_json::from_slice(&reply) {
         return Err(EndingError::Refused { sentence, reply });
     }
-    drop(client);
     wait_until_gone(paths, pid)?;
+    Ok(true)
+}
+
+/// Asks the daemon to end; returns its process and its answer.
+fn ask(client: Client) -> Result<(Option<u32>, Vec<u8>), ClientError> {
+    let mut client = client.with_any_browser();
+    let pid = client.greet()?.pid;
+    Ok((pid, client.request(&Shutdown { meta: "shutdown" }, CALL_DEFAULT)?))
+}
+
+/// Ends a daemon that takes no request, being full or stuck: a signal asks for the same orderly end.
+fn end_by_signal(paths: &Paths, error: ClientError) -> Result<bool, EndingError> {
+    let deaf = matches!(error, ClientError::Stuck { .. } | ClientError::Refused { .. });
+    let holder = lock::holder(&paths.pid_file).filter(|_| deaf);
+    let Some((pid, process)) = holder.and_then(|pid| Some((pid, Pid::from_raw(pid.try_into().ok()?)?))) else {
+        return Err(EndingError::Client(error));
+    };
+    if kill_process(process, Signal::TERM).is_err() {
+        return Err(EndingError::Client(error));
+    }
+    wait_until_gone(paths, Some(pid))?;
     Ok(true)
 }
 

@@ -72,3 +72,22 @@ fn a_refused_stop_is_told() {
     let _daemon = FakeDaemon::start(&sandbox, |_| r#"{"error":"not now","error_code":"bad_request"}"#.to_owned());
     sandbox.run(&["stop"]).assert_failed(2, &["not now"]);
 }
+
+#[test]
+fn a_daemon_that_is_full_is_stopped_all_the_same() {
+    /// How many clients it serves at once.
+    const MOST: usize = 512;
+    let sandbox = Sandbox::new();
+    sandbox.start();
+    let idle: Vec<_> =
+        (0..MOST).map(|_| UnixStream::connect(sandbox.socket()).expect("it takes connections")).collect();
+    let refused = Ran::of(&mut sandbox.call());
+    assert!(refused.stdout.contains("serves 512 connections already"), "{refused:?}");
+    let ran = sandbox.run(&["stop"]);
+    ran.assert_done();
+    assert_eq!(ran.stdout, "stopped (name t)\n");
+    assert!(!sandbox.socket().exists() && !sandbox.pid_file().exists());
+    drop(idle);
+    let log = std::fs::read_to_string(sandbox.log()).expect("its log");
+    assert_eq!(log.matches("turns clients away").count(), 1, "{log}");
+}

@@ -33,6 +33,8 @@ pub(crate) async fn serve<T: TaskLayer>(
 ) {
     let mut connections = JoinSet::new();
     let told = stop.clone();
+    // Whether the newest client was turned away: said once, however many come while there is no room.
+    let mut is_full = false;
     loop {
         tokio::select! {
             () = connection::told_to_stop(&mut stop) => break,
@@ -44,8 +46,14 @@ pub(crate) async fn serve<T: TaskLayer>(
                 Ok(stream) if connections.len() < limits.connections => {
                     connections.spawn(connection::serve(stream, Arc::clone(&tasks), limits, told.clone()));
                     clients.send_replace(connections.len());
+                    is_full = false;
                 }
-                Ok(stream) => turn_away(&stream, limits.connections),
+                Ok(stream) => {
+                    if !std::mem::replace(&mut is_full, true) {
+                        tracing::warn!("turns clients away: {} connections are open", limits.connections);
+                    }
+                    turn_away(&stream, limits.connections);
+                }
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => tracing::warn!("{error}"),
                 Err(error) => {
                     tracing::warn!("cannot accept a client: {error}");
@@ -88,7 +96,6 @@ fn turn_away(stream: &UnixStream, limit: usize) {
     let mut refusal = Outbox::default();
     reply::write(&mut refusal, None, Err(Failure::of(bad("connection", why), Words::default())));
     let _ = stream.try_write(&refusal.into_bytes());
-    tracing::warn!("turned away a client: {limit} connections are open");
 }
 
 /// A panic in one connection ends that connection alone, but is never silent.
