@@ -224,16 +224,22 @@ impl Environment {
     /// Returns all that a daemon is told, `config.yaml` included: defaults, then the file, then the environment.
     pub(crate) fn daemon_settings(&self) -> Result<Settings, ConfigError> {
         let path = self.file()?;
+        // The environment comes first: what is wrong with it is told where there can be no file, too.
+        let (paths, browser, browser_id) = (self.paths()?, self.browser()?, self.browser_id()?);
+        let (cloud_keys, browserbase_project) = (self.cloud_keys()?, self.browserbase_project()?);
+        let log_filter = match &self.log {
+            Some(filter) => utf8("OSTLER_LOG", filter)?,
+            None => LOG.to_owned(),
+        };
         let file = file::read(&path).map_err(ConfigError::File)?;
         // Every key is judged, used here or not: a wrong value never lies in wait.
         let wrong = |fault| ConfigError::File(FileError::wrong(&path, fault));
         keys::check_all(&file).map_err(wrong)?;
         // The headers go with the URL beside them: another one of the environment's must not get them.
         let headers = keys::HEADERS.of(&file).map_err(wrong)?.unwrap_or_default().into();
-        let browser = keys::CDP_URL.of(&file).map_err(wrong)?.map(|browser| browser.with_headers(headers));
+        let browser_of_file = keys::CDP_URL.of(&file).map_err(wrong)?.map(|browser| browser.with_headers(headers));
         Ok(Settings {
-            paths: self.paths()?,
-            browser: self.browser()?.or(browser),
+            browser: browser.or(browser_of_file),
             executable: keys::EXECUTABLE.of(&file).map_err(wrong)?,
             flags: keys::FLAGS.of(&file).map_err(wrong)?.unwrap_or_default(),
             dialog_policy: keys::DIALOG_POLICY.of(&file).map_err(wrong)?.unwrap_or_default(),
@@ -242,10 +248,10 @@ impl Environment {
             quiet: keys::QUIET.of(&file).map_err(wrong)?.unwrap_or_default(),
             profiles: self.home()?.join("profiles"),
             launched: self.launched_folder()?,
-            browser_id: self.browser_id()?,
+            browser_id,
             cloud: CloudSettings {
                 folder: self.cloud_folder()?,
-                keys: self.cloud_keys()?,
+                keys: cloud_keys,
                 browser_use: ServiceSettings {
                     api_base: keys::BROWSER_USE_API_BASE.of(&file).map_err(wrong)?,
                     project: None,
@@ -253,20 +259,18 @@ impl Environment {
                 },
                 browserbase: ServiceSettings {
                     api_base: keys::BROWSERBASE_API_BASE.of(&file).map_err(wrong)?,
-                    project: match self.browserbase_project()? {
+                    project: match browserbase_project {
                         Some(project) => Some(project),
                         None => keys::BROWSERBASE_PROJECT.of(&file).map_err(wrong)?,
                     },
                     options: keys::BROWSERBASE_OPTIONS.of(&file).map_err(wrong)?.unwrap_or_default().0,
                 },
-                daemon: self.paths()?.name,
+                daemon: paths.name.clone(),
             },
+            paths,
             dialog_bridge: keys::DIALOG_BRIDGE.of(&file).map_err(wrong)?.unwrap_or_default(),
             machine: self.machine.clone(),
-            log_filter: match &self.log {
-                Some(filter) => utf8("OSTLER_LOG", filter)?,
-                None => LOG.to_owned(),
-            },
+            log_filter,
         })
     }
 }

@@ -74,6 +74,11 @@ impl Remote {
         let described = self.description.as_ref().map(|described| described.0.clone());
         described.or_else(|| self.kind.clone()).unwrap_or_else(|| "undefined".to_owned())
     }
+
+    /// Returns the browser's own description, or the value where it has none.
+    fn described(&self) -> String {
+        self.description.as_ref().map_or_else(|| self.words(), |described| described.0.clone())
+    }
 }
 
 impl Thrown {
@@ -93,12 +98,6 @@ impl Thrown {
         let described = self.exception.as_deref().map(Remote::described);
         let text = described.or_else(|| self.text.as_ref().map(|text| text.0.clone())).unwrap_or_default();
         text.lines().next().unwrap_or("it threw").to_owned()
-    }
-}
-
-impl Remote {
-    fn described(&self) -> String {
-        self.description.as_ref().map_or_else(|| self.words(), |described| described.0.clone())
     }
 }
 

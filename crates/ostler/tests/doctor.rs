@@ -175,6 +175,9 @@ fn what_is_wrong_in_one_place_is_told_by_one_check() {
     let ran = Ran::of(doctor(&sandbox, &["--json"]).env("OSTLER_HOME", sandbox.socket()));
     assert_found(&ran, "home", "problem", &["is no folder"]);
     assert_eq!(findings(&ran, "settings"), []);
+    let mut both = doctor(&sandbox, &["--json"]);
+    let both = Ran::of(both.env("OSTLER_HOME", sandbox.socket()).env("BU_NAME", "a/b"));
+    assert_found(&both, "settings", "problem", &["BU_NAME"]);
     assert!(findings(&ran, "cloud").iter().all(|(level, _)| level == "ok"), "{ran:?}");
 }
 

@@ -11,6 +11,8 @@ use super::fault::{Fault, Place};
 
 /// How many values a file may have, with everything that its references unfold to.
 const MAX_VALUES: usize = 10_000;
+/// How long all texts may be together, with everything that references unfold to.
+const MAX_TEXT: usize = 4 << 20;
 /// How deep values may be nested.
 const MAX_DEPTH: usize = 32;
 
@@ -55,7 +57,8 @@ pub(super) struct Name {
 
 /// Reads the one document of a text; none if there is nothing in it.
 pub(super) fn parse(text: &str) -> Result<Option<Tree>, Fault> {
-    let mut reader = Reader { events: Parser::new_from_str(text), named: HashMap::new(), values: 0, path: Vec::new() };
+    let mut reader =
+        Reader { events: Parser::new_from_str(text), named: HashMap::new(), values: 0, text: 0, path: Vec::new() };
     let mut tree = None;
     loop {
         let (event, span) = reader.next()?;
@@ -77,6 +80,8 @@ struct Reader<'a> {
     /// The values that can be referred to.
     named: HashMap<usize, Tree>,
     values: usize,
+    /// The length of all texts.
+    text: usize,
     /// The keys that lead to what is being read.
     path: Vec<String>,
 }
@@ -92,7 +97,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the value that begins with an event.
     fn value(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Tree, Fault> {
-        self.count(1, span.start)?;
+        self.count(1, 0, span.start)?;
         if depth > MAX_DEPTH {
             return Err(self.fault(span.start, "is nested far deeper than any setting is; look for a bracket too many"));
         }
@@ -106,16 +111,18 @@ impl<'a> Reader<'a> {
             Event::SequenceStart(_, anchor, _) => (Value::List(self.list(depth)?), anchor),
             Event::MappingStart(_, anchor, _) => (Value::Map(self.map(depth)?), anchor),
             Event::Alias(anchor) => {
-                let Some(tree) = self.named.get(&anchor).cloned() else {
+                let Some(tree) = self.named.get(&anchor) else {
                     return Err(self.fault(span.start, "refers to a value that contains it; write the value out"));
                 };
-                self.count(tree.size(), span.start)?;
-                return Ok(Tree { place: place(span.start), ..tree });
+                // Before anything is copied: a few bytes can refer to all that came before.
+                self.count(tree.values(), tree.text(), span.start)?;
+                return Ok(Tree { place: place(span.start), value: self.named[&anchor].value.clone() });
             }
             _ => return Err(self.fault(span.start, NO_YAML)),
         };
         let tree = Tree { place: place(span.start), value };
         if anchor > 0 {
+            self.count(0, tree.text(), span.start)?;
             self.named.insert(anchor, tree.clone());
         }
         Ok(tree)
@@ -156,11 +163,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn count(&mut self, more: usize, at: Marker) -> Result<(), Fault> {
-        self.values += more;
+    fn count(&mut self, values: usize, text: usize, at: Marker) -> Result<(), Fault> {
+        self.values += values;
+        self.text += text;
         if self.values > MAX_VALUES {
             let why = format!("the file has more than {MAX_VALUES} values from here on; is it the right file?");
             return Err(self.fault(at, &why));
+        }
+        if self.text > MAX_TEXT {
+            let why = "what references (`*`) stand for is too long in all from here on; write the values out";
+            return Err(self.fault(at, why));
         }
         Ok(())
     }
@@ -177,11 +189,21 @@ impl<'a> Reader<'a> {
 }
 
 impl Tree {
-    fn size(&self) -> usize {
+    /// Returns how many values it is, itself and names included.
+    fn values(&self) -> usize {
         match &self.value {
             Value::Scalar(_) => 1,
-            Value::List(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
-            Value::Map(entries) => 1 + entries.iter().map(|(_, value)| 1 + value.size()).sum::<usize>(),
+            Value::List(items) => 1 + items.iter().map(Self::values).sum::<usize>(),
+            Value::Map(entries) => 1 + entries.iter().map(|(_, value)| 1 + value.values()).sum::<usize>(),
+        }
+    }
+
+    /// Returns how long all texts in it are.
+    fn text(&self) -> usize {
+        match &self.value {
+            Value::Scalar(scalar) => scalar.text.len(),
+            Value::List(items) => items.iter().map(Self::text).sum(),
+            Value::Map(entries) => entries.iter().map(|(name, value)| name.text.len() + value.text()).sum(),
         }
     }
 }
@@ -364,6 +386,24 @@ pub(super) mod tests {
         }
         assert!(why(&bomb).contains("more than 10000 values"), "{}", why(&bomb));
         assert!(why(&"[".repeat(100_000)).contains("deeper"), "{}", why(&"[".repeat(100)));
+    }
+
+    #[test]
+    fn a_long_text_that_is_referred_to_often_is_refused_before_it_is_copied() {
+        let long = "x".repeat(500_000);
+        for text in [
+            format!("a: &x {long}\nb: [{}]\n", vec!["*x"; 9_000].join(", ")),
+            format!("a: &x {{ k: {long} }}\nb: [{}]\n", vec!["*x"; 3_000].join(", ")),
+            format!(
+                "a: {}{long}\n",
+                (0..20).map(|level| format!("&a{level}\n{}- ", " ".repeat(level))).collect::<String>()
+            ),
+        ] {
+            assert!(why(&text).contains("what references (`*`) stand for is too long"), "{}", why(&text));
+        }
+        // One that a few lines share is as good as any.
+        let shared = format!("a: &x {}\nb: [{}]\n", "x".repeat(1000), vec!["*x"; 100].join(", "));
+        assert!(parse(&shared).is_ok());
     }
 
     #[test]

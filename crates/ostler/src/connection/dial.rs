@@ -119,7 +119,8 @@ async fn dial_one(
                 DialError::NotFound => !source.is_cloud(),
                 DialError::Failed(_) => true,
             },
-            // Where nobody takes the connection, nobody is: a browser that was there before may be on its way back.
+            // No failure of the handshake is known to end by itself; whether a browser that was there comes back, the
+            // driver judges.
             passes: false,
             key_refused: matches!(error, DialError::Refused(_)),
             turned_down: matches!(error, DialError::TurnedDown(_)),

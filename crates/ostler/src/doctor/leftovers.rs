@@ -70,15 +70,17 @@ fn dead_socket(paths: Paths) -> Finding {
 /// Says that browsers run on whose daemon and guard were both killed.
 fn left_browsers(folder: PathBuf) -> Option<Finding> {
     let count = endpoint::count_left(&folder).ok().filter(|count| *count > 0)?;
-    let browsers = if count == 1 { "a launched browser".to_owned() } else { format!("{count} launched browsers") };
-    let problem = Finding::problem(format!("{browsers} or what is left of it was left behind by a killed daemon"));
-    Some(problem.fix("`ostler doctor --fix` or `ostler stop --all` ends it; so does the next daemon").repair(
-        move || {
-            let (ended, left): (Vec<_>, Vec<_>) = endpoint::end_left(&folder).into_iter().partition(|one| one.is_ended);
-            let words = |all: Vec<LeftBrowser>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            if left.is_empty() { Ok(words(ended)) } else { Err(words(left)) }
-        },
-    ))
+    let (behind, them) = match count {
+        1 => ("a launched browser, or its profile, behind".to_owned(), "it"),
+        _ => (format!("{count} launched browsers, or their profiles, behind"), "them"),
+    };
+    let problem = Finding::problem(format!("a killed daemon left {behind}"));
+    let fix = format!("`ostler doctor --fix` or `ostler stop --all` ends {them}; so does the next daemon");
+    Some(problem.fix(fix).repair(move || {
+        let (ended, left): (Vec<_>, Vec<_>) = endpoint::end_left(&folder).into_iter().partition(|one| one.is_ended);
+        let words = |all: Vec<LeftBrowser>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        if left.is_empty() { Ok(words(ended)) } else { Err(words(left)) }
+    }))
 }
 
 /// Returns the profile folders of ours that have not been made just now.

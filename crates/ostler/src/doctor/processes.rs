@@ -1,15 +1,13 @@
 //! Which processes of this machine use a folder, as far as the system tells.
 
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Returns the command lines of all processes, where the system has `/proc`; none of them where it has not.
+use crate::endpoint::process;
+
+/// Returns the command lines of all processes, where the system tells.
 pub(super) fn command_lines() -> Option<Vec<Vec<u8>>> {
-    let entries = fs::read_dir("/proc").ok()?;
-    let pids = entries.flatten().filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit));
-    // A process that has ended meanwhile has none.
-    Some(pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok()).collect())
+    Some(process::all()?.into_iter().map(|process| process.command_line).collect())
 }
 
 /// Returns those of the folders that no command line names.

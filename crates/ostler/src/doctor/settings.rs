@@ -1,12 +1,18 @@
 //! Whether the environment and `config.yaml` can be used, as a daemon that starts now would read them.
 
+use std::io;
+
 use super::Finding;
-use crate::config::Environment;
+use crate::config::{ConfigError, Environment, FileError};
 
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
     match (environment.daemon_settings(), environment.file()) {
         // A home that is none has a check of its own.
-        (Err(_), Ok(file)) if file.parent().is_some_and(|home| home.exists() && !home.is_dir()) => Vec::new(),
+        (Err(ConfigError::File(FileError::Unreadable { error, .. })), _)
+            if error.kind() == io::ErrorKind::NotADirectory =>
+        {
+            Vec::new()
+        }
         (Err(error), _) => {
             let problem = Finding::of_error(&error);
             vec![match problem.fix {

@@ -23,7 +23,7 @@ mod guarded;
 mod http;
 mod launch;
 mod note;
-mod process;
+pub(crate) mod process;
 mod profiles;
 mod release;
 mod running;

@@ -39,19 +39,35 @@ impl Process {
     }
 }
 
-/// Returns the processes of this user that have exactly this argument. Of a dead one nobody has taken note of yet the
-/// system keeps no arguments. None at all where there is no `/proc`.
-pub(super) fn with_argument(argument: &OsStr) -> Vec<Pid> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| {
-        let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-        (entry.metadata().ok()?.uid() == our_uid()).then_some(pid)
-    });
-    pids.filter(|pid| arguments(*pid).split(|byte| *byte == 0).any(|one| one == argument.as_bytes())).collect()
+/// A process as the system lists it.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pid: Pid,
+    uid: u32,
+    /// Its arguments, each with a zero behind it. Of a dead one nobody has taken note of yet the system keeps none.
+    pub(crate) command_line: Vec<u8>,
 }
 
-fn arguments(pid: Pid) -> Vec<u8> {
-    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+/// Returns all processes, those of other users too; nothing where the system has no `/proc`.
+pub(crate) fn all() -> Option<Vec<Listed>> {
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let listed = entries.filter_map(|entry| {
+        let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+        // One that has ended meanwhile has neither.
+        let uid = entry.metadata().ok()?.uid();
+        Some(Listed { pid, uid, command_line: fs::read(entry.path().join("cmdline")).ok()? })
+    });
+    Some(listed.collect())
+}
+
+/// Returns the processes of this user that have exactly one of these arguments. None where there is no `/proc`.
+pub(super) fn with_argument(arguments: &[&OsStr]) -> Vec<Pid> {
+    let has = |process: &Listed| {
+        let mut given = process.command_line.split(|byte| *byte == 0);
+        given.any(|one| arguments.iter().any(|argument| one == argument.as_bytes()))
+    };
+    let ours = all().into_iter().flatten().filter(|process| process.uid == our_uid());
+    ours.filter(has).map(|process| process.pid).collect()
 }
 
 /// Reads when a process began, unless it is dead already and only waits to be taken note of.
@@ -86,10 +102,10 @@ mod tests {
         let mut child = Command::new("sleep").args(["1000", "1001.25"]).spawn().expect("sleep runs");
         let pid = Pid::from_child(&child);
         // Until it runs the program the child has our own arguments.
-        while !with_argument(OsStr::new("1001.25")).contains(&pid) {
+        while !with_argument(&[OsStr::new("1001.25")]).contains(&pid) {
             assert!(child.try_wait().expect("ours").is_none(), "it sleeps");
         }
-        assert!(!with_argument(OsStr::new("1001.2")).contains(&pid));
+        assert!(!with_argument(&[OsStr::new("1001.2"), OsStr::new("1.25")]).contains(&pid));
         child.kill().expect("ours");
         child.wait().expect("ours");
     }

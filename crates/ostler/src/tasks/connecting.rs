@@ -90,8 +90,8 @@ impl Registry {
         entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
-    /// Returns the browser that a connection will find which looks for this and has yet to be dialled. Looking raises no prompt; where there
-    /// is nothing to be found, whoever dials is told why.
+    /// Returns the browser that dialling `wanted` would find. Looking raises no prompt; where there is nothing to be
+    /// found, whoever dials is told why.
     async fn look(&self, wanted: Wanted) -> Option<Found> {
         endpoint::find(&Source::Discover(wanted), &self.machine, &[]).await.ok()?.found
     }

@@ -18,7 +18,7 @@ pub(super) fn read<A: DeserializeOwned + JsonSchema>(name: &str, args: Option<&R
         return Err(bad("args", format!("must be an object with the arguments of {name}")));
     }
     // What is wrong is looked for only once something is: reading the arguments is all there is to do otherwise.
-    serde_json::from_str(json).map_err(|_| bad("args", fault(name, json, &schema::of::<A>().schema)))
+    serde_json::from_str(json).map_err(|_| bad("args", fault(name, json, &schema::exact::<A>())))
 }
 
 /// Says what is wrong with arguments that cannot be read.
@@ -53,13 +53,23 @@ fn fits(json: &str, schema: &Value) -> bool {
     match schema["type"].as_str() {
         Some("string") => json.starts_with('"'),
         Some("boolean") => matches!(json, "true" | "false"),
-        // Every whole number that a tool takes counts something; the largest that one holds is its own affair.
-        Some("integer") => json.parse::<u32>().is_ok(),
-        Some("number") => json.parse::<f64>().is_ok(),
+        Some("integer") => json.parse::<u64>().is_ok_and(|number| number <= largest(schema)),
+        Some("number") => json.parse::<f64>().is_ok_and(f64::is_finite),
         Some("object") => json.starts_with('{'),
         Some("array") => serde_json::from_str::<Vec<&RawValue>>(json)
             .is_ok_and(|items| items.iter().all(|item| fits(item.get(), &schema["items"]))),
         _ => true,
+    }
+}
+
+/// Returns the largest whole number that a schema allows. Each one that a tool takes counts something, so none is
+/// below 0.
+fn largest(schema: &Value) -> u64 {
+    match schema["format"].as_str() {
+        Some("uint8") => u8::MAX.into(),
+        Some("uint16") => u16::MAX.into(),
+        Some("uint32") => u32::MAX.into(),
+        _ => u64::MAX,
     }
 }
 
@@ -76,8 +86,8 @@ fn wanted(schema: &Value) -> String {
     match schema["type"].as_str() {
         Some("string") => "a string".to_owned(),
         Some("boolean") => "true or false".to_owned(),
-        Some("integer") => "a whole number, 0 or more".to_owned(),
-        Some("number") => "a number".to_owned(),
+        Some("integer") => format!("a whole number from 0 to {}", largest(schema)),
+        Some("number") => "a finite number".to_owned(),
         Some("array") => match schema["items"].get("enum") {
             Some(_) => format!("a list, each entry {}", wanted(&schema["items"])),
             None => "a list of strings".to_owned(),
@@ -104,6 +114,8 @@ mod tests {
         still: Option<bool>,
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
         params: Option<Box<RawValue>>,
+        since: Option<u64>,
+        down: Option<f64>,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
@@ -126,11 +138,17 @@ mod tests {
             (r#"{"url":null}"#, "`args`: browser_x needs `url`: a string"),
             (
                 r#"{"url":"a","selector":"b"}"#,
-                "`args`: browser_x has no argument `selector`; it takes params, side, sides, still, times, url",
+                "`args`: browser_x has no argument `selector`; it takes down, params, side, sides, since, still, times, url",
             ),
             (r#"{"url":1}"#, "`args`: `url` of browser_x must be a string, not 1"),
-            (r#"{"url":"a","times":-1}"#, "`args`: `times` of browser_x must be a whole number, 0 or more, not -1"),
-            (r#"{"url":"a","times":"2"}"#, "`args`: `times` of browser_x must be a whole number, 0 or more, not \"2\""),
+            (
+                r#"{"url":"a","times":-1}"#,
+                "`args`: `times` of browser_x must be a whole number from 0 to 4294967295, not -1",
+            ),
+            (
+                r#"{"url":"a","times":"2"}"#,
+                "`args`: `times` of browser_x must be a whole number from 0 to 4294967295, not \"2\"",
+            ),
             (r#"{"url":"a","still":"yes"}"#, "`args`: `still` of browser_x must be true or false, not \"yes\""),
             (
                 r#"{"url":"a","side":"top"}"#,
@@ -144,6 +162,10 @@ mod tests {
                 r#"{"url":"\ud800"}"#,
                 "`args`: an argument of browser_x is given twice, or holds half of a surrogate pair, which is no text",
             ),
+            (
+                r#"{"url":"a","url":"b"}"#,
+                "`args`: an argument of browser_x is given twice, or holds half of a surrogate pair, which is no text",
+            ),
             ("[]", "`args`: must be an object with the arguments of browser_x"),
         ] {
             assert_eq!(read(json).expect_err("wrong"), sentence);
@@ -151,11 +173,27 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_judged_by_what_its_argument_can_hold() {
+        for (json, wrong) in [
+            (r#"{"url":"a","down":1e999}"#, "`down` of browser_x must be a finite number, not 1e999"),
+            (r#"{"url":"a","times":5000000000}"#, "`times` of browser_x must be a whole number from 0 to 4294967295"),
+            (r#"{"url":"a","since":18446744073709551616}"#, "from 0 to 18446744073709551615, not 18446744073709551616"),
+            // Only what is wrong is named, however large the rest is.
+            (r#"{"url":"a","since":5000000000,"still":1}"#, "`still` of browser_x must be true or false, not 1"),
+            (r#"{"url":"a","down":-1.5e300,"still":1}"#, "`still` of browser_x must be true or false, not 1"),
+        ] {
+            let sentence = read(json).expect_err("wrong");
+            assert!(sentence.contains(wrong), "{json}: {sentence}");
+        }
+        read(r#"{"url":"a","since":5000000000,"down":1.5}"#).expect("right");
+    }
+
+    #[test]
     fn no_sentence_of_a_wrong_argument_is_the_parsers() {
         for tool in TABLE {
             let schema = tool.schema();
             for (argument, takes) in schema["properties"].as_object().expect("every tool has arguments") {
-                for wrong in ["{}", "[1]", "1.5", "-3", "true", r#""x""#] {
+                for wrong in ["{}", "[1]", "1.5", "-3", "1e999", "99999999999999999999", "true", r#""x""#] {
                     if fits(wrong, takes) {
                         continue;
                     }

@@ -17,9 +17,8 @@ pub(super) struct Described {
 
 /// Describes a tool by its argument type.
 pub(super) fn of<A: JsonSchema>() -> Described {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema: Value = settings.into_generator().into_root_schema_for::<A>().into();
-    slim(&mut schema);
+    let mut schema = whole::<A>();
+    slim(&mut schema, &[BALLAST, &[WIDTH]].concat());
     let object = schema.as_object_mut().expect("a tool's arguments are a struct");
     let description = object.remove("description");
     let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
@@ -27,14 +26,31 @@ pub(super) fn of<A: JsonSchema>() -> Described {
     Described { description, schema }
 }
 
+/// Returns the schema of a tool's arguments with the width of each number (`uint32`), to judge values by.
+pub(super) fn exact<A: JsonSchema>() -> Value {
+    let mut schema = whole::<A>();
+    slim(&mut schema, BALLAST);
+    schema
+}
+
+fn whole<A: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<A>().into()
+}
+
+/// What nobody needs to know.
+const BALLAST: &[&str] = &["$schema", "title", "additionalProperties"];
+/// What a model does not need to know.
+const WIDTH: &str = "format";
+
 /// Takes out what Rust's types say and a model does not need: names of types, widths of numbers, and that an
 /// argument which may be left out may be `null` as well.
-fn slim(schema: &mut Value) {
+fn slim(schema: &mut Value, ballast: &[&str]) {
     match schema {
         Value::Object(object) => {
-            for key in ["$schema", "title", "format", "additionalProperties"] {
+            for key in ballast {
                 // An argument may have such a name; then it is a schema of its own, under `properties`.
-                object.remove(key);
+                object.remove(*key);
             }
             if object.get("default").is_some_and(Value::is_null) {
                 object.remove("default");
@@ -50,13 +66,14 @@ fn slim(schema: &mut Value) {
             }
             for (key, inner) in object {
                 if key == "properties" {
-                    inner.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(slim);
+                    let arguments = inner.as_object_mut().into_iter().flat_map(Map::values_mut);
+                    arguments.for_each(|argument| slim(argument, ballast));
                 } else {
-                    slim(inner);
+                    slim(inner, ballast);
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(slim),
+        Value::Array(items) => items.iter_mut().for_each(|item| slim(item, ballast)),
         _ => {}
     }
 }

@@ -194,7 +194,6 @@ impl Api {
     }
 }
 
-/// Says whether a text can be the id of a browser, and nothing else.
 /// Says what is wrong with the URL of an API, without repeating any of it; returns whether it is over TLS.
 pub(crate) fn check_api_base(base: &SecretUrl) -> Result<bool, &'static str> {
     let tls = match base.expose().split_once("://") {
@@ -217,6 +216,7 @@ pub(crate) fn check_api_base(base: &SecretUrl) -> Result<bool, &'static str> {
     Ok(tls)
 }
 
+/// Says whether a text can be the id of a browser, and nothing else.
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')

@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use super::super::note::Note;
 use super::super::process::Process;
 use super::super::release::{Release, report};
-use super::noted::Noted;
+use super::noted::{Noted, fresh_mark};
 use super::profile::Profile;
 
 /// The hidden subcommand that is to call [`guard_main`] with the arguments after its `--`.
@@ -95,18 +95,19 @@ impl Order {
         Some(Self { notes, daemon, profile, program: args.next()?.into(), flags: args.collect() })
     }
 
-    /// Notes that there will be a browser with this profile.
-    fn note(&self, profile: &Path) -> Option<io::Result<Note<Noted>>> {
+    /// Notes that there will be a browser with this flag and this profile.
+    fn note(&self, mark: &str, profile: &Path) -> Option<io::Result<Note<Noted>>> {
         let is_fresh = matches!(self.profile, Profile::Fresh(_));
-        self.notes.as_ref().map(|folder| Noted::begin(folder, self.daemon, profile, is_fresh))
+        self.notes.as_ref().map(|folder| Noted::begin(folder, self.daemon, mark, profile, is_fresh))
     }
 }
 
 async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     let mut family = Family::adopt().map_err(|error| format!("could not be guarded: {error}"))?;
+    let mark = fresh_mark();
     let mut note = None;
     let prepared = order.profile.prepare(|folder| {
-        if let Some(Ok(other_name)) = std::mem::replace(&mut note, order.note(folder)) {
+        if let Some(Ok(other_name)) = std::mem::replace(&mut note, order.note(&mark, folder)) {
             other_name.remove();
         }
     });
@@ -127,6 +128,7 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
     let spawned = Command::new(&order.program)
         .args(&order.flags)
         .arg(user_data_dir)
+        .arg(mark)
         // Its crash reports would go to the person's own configuration folder, whatever the profile.
         .env("BREAKPAD_DUMP_LOCATION", profile.join("Crash Reports"))
         .stdin(Stdio::null())
@@ -143,10 +145,6 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
         }
     };
     let group = Pid::from_child(&browser);
-    if let Some(Ok(note)) = &mut note {
-        // Without it the browser is still found by its profile.
-        let _ = note.say(note.said.with_browser(group));
-    }
     let mut stderr =
         browser.stderr.take().and_then(|pipe| ChildStderr::from_std(pipe).ok()).expect("standard error was piped");
     report(&Report::Started {

@@ -10,6 +10,7 @@
 //! no moment at which a dying daemon leaves either behind. It notes both before they are there: where somebody kills it
 //! together with the daemon, whoever comes next ends what is left.
 
+mod ending;
 mod executable;
 mod guard;
 mod launched;
