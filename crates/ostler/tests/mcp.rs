@@ -226,3 +226,19 @@ impl Drop for Http {
         let _ = self.child.wait();
     }
 }
+
+#[test]
+fn a_line_that_cannot_be_read_is_answered_and_the_next_one_works() {
+    let sandbox = Sandbox::new();
+    let mut host = Host::start(&mut sandbox.ostler(&["mcp"]));
+    host.send_line("not json");
+    let refused = host.receive();
+    assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(null), &json!(-32700)], "{refused}");
+    host.send_line(
+        r#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"x","arguments":{"a":"\ud800"}}}"#,
+    );
+    let refused = host.receive();
+    assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(77), &json!(-32700)], "{refused}");
+    assert!(!host.tools().is_empty());
+    assert_eq!(host.end(), "");
+}

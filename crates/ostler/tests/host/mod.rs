@@ -34,7 +34,12 @@ impl Host {
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
-        writeln!(self.input.as_mut().expect("not closed yet"), "{message}").expect("a server that reads");
+        self.send_line(&message.to_string());
+    }
+
+    /// Sends a line, whatever it is.
+    pub(crate) fn send_line(&mut self, line: &str) {
+        writeln!(self.input.as_mut().expect("not closed yet"), "{line}").expect("a server that reads");
     }
 
     /// Sends a request without waiting for its result; returns its id.
@@ -102,7 +107,7 @@ impl Host {
         said
     }
 
-    fn receive(&mut self) -> Value {
+    pub(crate) fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("a server that writes");
         let message: Value = serde_json::from_str(&line).expect("nothing but the protocol on standard output");

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  host ──stdio or HTTP──▶ Server ──one line each──▶ the daemon's socket
+//!                           │  stdio       lines in and out
 //!                           │  tool_list   what is offered now
 //!                           │  lookout     when that changes
 //!                           │  answer      what a host is given
@@ -18,6 +19,7 @@ mod kept;
 mod link;
 mod lookout;
 mod server;
+mod stdio;
 mod token;
 mod tool_list;
 
@@ -31,7 +33,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::stdio_pipes;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -40,6 +41,7 @@ pub(crate) use self::daemon::Launch;
 use self::kept::Kept;
 use self::link::Link;
 use self::server::Server;
+use self::stdio::Pipes;
 use self::token::{Token, TokenError};
 use crate::config::ClientSettings;
 use crate::secret::Secret;
@@ -115,13 +117,17 @@ pub(crate) fn serve_stdio(options: Options) -> Result<(), McpError> {
 }
 
 async fn serve_one(server: Server) -> Result<(), McpError> {
-    match server.serve(stdio_pipes()).await {
+    let Pipes { input, output, written } = Pipes::take();
+    let served = match server.serve((input, output)).await {
         // It ends when the host closes our standard input.
         Ok(running) => running.waiting().await.map(drop).map_err(|_| McpError::Failed),
         // The host went before it said anything, which is its right.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(McpError::Greeting(error.to_string())),
-    }
+    };
+    // What was said last is still on its way.
+    let _ = written.await;
+    served
 }
 
 /// Serves hosts over HTTP until the process is told to end. `ready` hears where, and in which file the token is if
