@@ -152,6 +152,8 @@ impl Driver {
                     back_off = FIRST_BACK_OFF;
                     let Over::Lost(why) = self.hold(socket, endpoint).await else { return };
                     tracing::info!("connection lost: {why}");
+                    // Whoever named it while it was there asked for that one, not for another in its place.
+                    self.named = false;
                     if matches!(self.owned, Some(Owned::Launched(_))) {
                         let why =
                             "the browser that ostler launched has ended; start another with `ostler connect --launch`";

@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use super::processes;
-use super::sandbox::{Ran, Sandbox, wait_until};
+use super::sandbox::{Ran, Sandbox, kill, wait_until};
 
 fn launch(sandbox: &Sandbox, args: &[&str]) -> Ran {
     let mut command = sandbox.ostler(&[&["connect", "--launch", "--flag=--disable-gpu"], args].concat());
@@ -41,4 +41,27 @@ fn a_named_profile_is_there_the_next_time_and_a_fresh_one_is_not() {
     let profiles = std::fs::read_dir(sandbox.path("")).expect("a folder").flatten();
     let left = profiles.filter(|entry| entry.file_name().to_string_lossy().starts_with("ostler-profile-")).count();
     assert_eq!(left, 0, "fresh profiles go with their browsers");
+}
+
+#[test]
+fn a_browser_that_has_ended_is_launched_again_only_when_somebody_says_so() {
+    let sandbox = Sandbox::new();
+    launch(&sandbox, &[]).assert_done();
+    let mut change = sandbox.ostler(&["connect", "--policy", "must_respond"]);
+    Ran::of(change.env_remove("BU_CDP_WS")).assert_done();
+    let theirs = sandbox.path("").display().to_string();
+    let browser = || processes::naming(&format!("--user-data-dir={theirs}"));
+    for process in browser() {
+        kill(process, rustix::process::Signal::KILL);
+    }
+    let mut line = Line::connect(&sandbox.socket());
+    let call = serde_json::json!({"method": "Runtime.evaluate", "params": {"expression": "1"}});
+    let said = |reply: serde_json::Value| reply["error"].as_str().unwrap_or_default().contains("start another with");
+    wait_until("calls are told that it has ended", || said(line.ask(call.clone())));
+    assert!(said(line.ask(call.clone())) && browser().is_empty(), "and nobody has started another");
+    launch(&sandbox, &[]).assert_done();
+    assert_eq!(line.js("1 + 1"), 2);
+    sandbox.run(&["stop"]).assert_done();
+    let log = std::fs::read_to_string(sandbox.log()).expect("its log");
+    assert_eq!(log.matches("connected to").count(), 2, "{log}");
 }
