@@ -79,6 +79,10 @@ struct ErrorFields {
 pub fn read(message: &Bytes) -> Option<Message> {
     // Looked through for UTF-8 once, here: its parts need not be again.
     let message = ByteString::try_from(message.clone()).ok()?;
+    // A struct may also be written as an array in serde's eyes; not in CDP's.
+    if !message.trim_ascii_start().starts_with('{') {
+        return None;
+    }
     let fields: Fields<'_> = serde_json::from_str(&message).ok()?;
     if let Some(id) = fields.id {
         let outcome = match (fields.error, fields.result) {
@@ -170,7 +174,17 @@ mod tests {
 
     #[test]
     fn garbage_is_no_message() {
-        for json in ["", "[]", "{", "{\"id\":\"x\"}", "{}", "{\"id\":1,\"id\":2}", "\u{0}", "null"] {
+        for json in [
+            "",
+            "[]",
+            "{",
+            "{\"id\":\"x\"}",
+            "{}",
+            "{\"id\":1,\"id\":2}",
+            "\u{0}",
+            "null",
+            "[\n1,\"\",\"\",\"\",\"\",\"\"]",
+        ] {
             assert!(read(&Bytes::from_static(json.as_bytes())).is_none(), "{json}");
         }
         assert!(read(&Bytes::from_static(b"{\"method\":\"\xff\"}")).is_none());
