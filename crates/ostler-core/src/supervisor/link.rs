@@ -122,6 +122,7 @@ impl Supervisor {
     pub(super) fn on_leave(&mut self, waiter: Waiter) {
         self.ending = true;
         self.leaving.push(waiter);
+        self.leave_by = self.now + super::OWN_CALL;
         self.on_narrow_due();
         self.dismiss_everything();
         let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
@@ -136,13 +137,14 @@ impl Supervisor {
 
     /// Asked after each input, since whatever ends a dialog can be what leaving waited for.
     pub(super) fn leave_if_done(&mut self) {
+        let in_time = self.now < self.leave_by;
         let unread = |flight: &Flight<Purpose>| {
             let of_a_question = matches!(
                 flight.purpose,
                 Purpose::BridgeOwner(_) | Purpose::BridgeOwnerNode(_) | Purpose::BridgeQuestion(_)
             );
             // What is being attached may be held, and is let go once it is (fact E2).
-            let of_a_popup = matches!(flight.purpose, Purpose::Attach { .. } | Purpose::Release(_));
+            let of_a_popup = in_time && matches!(flight.purpose, Purpose::Attach { .. } | Purpose::Release(_));
             of_a_question || of_a_popup || matches!(flight.purpose, Purpose::Leave)
         };
         let left = self.calls.any(unread) || self.is_dismissing();

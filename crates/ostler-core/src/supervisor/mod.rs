@@ -200,6 +200,8 @@ pub struct Supervisor {
     ending: bool,
     /// Who waits for everything to be let go.
     leaving: Vec<Waiter>,
+    /// Until when leaving waits for tabs that are being attached: some never answer.
+    leave_by: Timestamp,
 }
 
 impl Supervisor {
@@ -228,6 +230,7 @@ impl Supervisor {
             effects: VecDeque::new(),
             ending: false,
             leaving: Vec::new(),
+            leave_by: Timestamp::default(),
         }
     }
 
