@@ -118,15 +118,21 @@ const COPY: &str = r#"<script>
     window.ask = () => { window.got = prompt(spying, "offered") };
 </script>"#;
 
-#[test]
-fn a_page_that_copies_the_script_under_its_own_name_asks_nobody() {
-    let mut bridged = Bridged::by_pauses("always", &[("/", COPY)]);
-    bridged.world.go("/");
+/// Has a page with [`COPY`] ask once, and returns what it has learnt by that.
+#[track_caller]
+fn learn(bridged: &mut Bridged) -> Value {
     bridged.start("setTimeout(ask, 0); 1");
     bridged.world.wait_for_dialogs(1);
     assert_eq!(bridged.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
     wait_until("the page went on", || bridged.look("window.got") == "offered");
-    let learnt = bridged.look("learnt()");
+    bridged.look("learnt()")
+}
+
+#[test]
+fn a_page_that_copies_the_script_under_its_own_name_asks_nobody() {
+    let mut bridged = Bridged::by_pauses("always", &[("/", COPY)]);
+    bridged.world.go("/");
+    let learnt = learn(&mut bridged);
     assert_eq!([&learnt["functions"], &learnt["that"]], [&json!([]), &json!(0)], "{learnt}");
     assert!(!learnt["native"].as_str().unwrap().contains("ostler"), "{learnt}");
     let name = learnt["names"][0].as_str().expect("a stack trace tells it").to_owned();
@@ -160,11 +166,7 @@ fn a_page_that_requests_the_address_itself_asks_nobody() {
     let mut bridged = Bridged::by_requests("always", &[("/", COPY)]);
     bridged.world.site.put("/worker.js", WORKER);
     bridged.world.go("/");
-    bridged.start("setTimeout(ask, 0); 1");
-    bridged.world.wait_for_dialogs(1);
-    assert_eq!(bridged.world.line.ask(json!({"meta": "dialog", "action": "accept"}))["ok"], true);
-    wait_until("the page went on", || bridged.look("window.got") == "offered");
-    let learnt = bridged.look("learnt()");
+    let learnt = learn(&mut bridged);
     assert_eq!(learnt["functions"], json!([]), "{learnt}");
     let address = learnt["requests"][0].as_str().expect("its performance entries tell it").to_owned();
     let question =

@@ -31,15 +31,7 @@ impl Site {
 
     /// Serves them over `https`, to browsers that accept any certificate.
     pub(crate) fn secure(pages: &[(&str, &str)]) -> Self {
-        let certificate = CertificateDer::from_pem_slice(include_bytes!("../tls/certificate.pem")).expect("one");
-        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../tls/key.pem")).expect("a key");
-        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("versions that the provider knows")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .expect("a key of that certificate");
-        let config = Arc::new(config);
+        let config = tls_config(include_bytes!("../tls/certificate.pem"), include_bytes!("../tls/key.pem"));
         Self::serve("https", pages, move |site, stream| {
             let connection = ServerConnection::new(Arc::clone(&config)).expect("a configuration without faults");
             site.answer(StreamOwned::new(connection, stream));
@@ -130,4 +122,17 @@ impl Site {
             .and_then(|()| stream.write_all(body.as_bytes()))
             .and_then(|()| stream.flush());
     }
+}
+
+/// What a server needs to prove itself with a certificate and its key, both PEM.
+pub(crate) fn tls_config(certificate: &[u8], key: &[u8]) -> Arc<ServerConfig> {
+    let certificate = CertificateDer::from_pem_slice(certificate).expect("one");
+    let key = PrivateKeyDer::from_pem_slice(key).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions that the provider knows")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("a key of that certificate");
+    Arc::new(config)
 }

@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
 use super::browser::Chromium;
 use super::cloud_service::{BROWSER_USE_KEY, CloudService};
 use super::sandbox::{Ran, Sandbox};
+use super::site::tls_config;
 
 /// What the server does with a request.
 #[derive(Clone)]
@@ -33,15 +32,7 @@ struct Secure {
 
 impl Secure {
     fn start(answer: Answer) -> Self {
-        let certificate = CertificateDer::from_pem_slice(include_bytes!("../tls/signed.pem")).expect("one");
-        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../tls/signed-key.pem")).expect("a key");
-        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("versions that the provider knows")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .expect("a key of that certificate");
-        let config = Arc::new(config);
+        let config = tls_config(include_bytes!("../tls/signed.pem"), include_bytes!("../tls/signed-key.pem"));
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("a bound address").port();
         std::thread::spawn(move || {

@@ -14,9 +14,7 @@ fn a_call_that_does_not_navigate_goes_right_behind_the_set_up_of_a_document_that
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     bench.call("Runtime.evaluate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.attach_as_asked("T", "S");
     let sent = bench.methods();
     assert_eq!(sent.first().map(String::as_str), Some("S Page.enable"));
     assert_eq!(sent.last().map(String::as_str), Some("S Runtime.evaluate"));
@@ -27,9 +25,7 @@ fn a_navigation_does_not_overtake_the_set_up_of_its_tab() {
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     let call = bench.call("Page.navigate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.attach_as_asked("T", "S");
     for method in AWAITED.into_iter().chain([FOCUS]) {
         assert!(!bench.was_sent("S", "Page.navigate"), "sent before {method} was answered");
         let sent = bench.expect("S", method);
@@ -145,9 +141,7 @@ fn an_attach_event_beside_the_attach_answer_sets_up_once() {
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     let call = bench.call("Runtime.evaluate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.attach_as_asked("T", "S");
     bench.answer_own_set_up("S", "T", "1");
     assert!(!bench.was_sent("S", "Page.enable"));
     let sent = bench.expect("S", "Runtime.evaluate");

@@ -153,6 +153,14 @@ impl Bench {
 
     // --- inputs ---
 
+    /// The browser does as it was told, and attaches to a page that was named to it.
+    #[track_caller]
+    fn attach_as_asked(&mut self, target: &str, session: &str) {
+        let attach = self.expect("", "Target.attachToTarget");
+        self.attached("", target, session, "page", false, "");
+        self.reply(&attach, &format!(r#"{{"sessionId":"{session}"}}"#));
+    }
+
     fn input(&mut self, input: Input) {
         self.core.handle_input(self.now, input);
         self.collect();

@@ -22,9 +22,7 @@ fn a_guest_takes_the_popups_of_its_own_tab_and_releases_those_of_others() {
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     bench.call("Runtime.evaluate");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.attach_as_asked("T", "S");
     bench.answer_set_up("S", "T", "P");
 
     bench.target_created("U", "page", POPUP);
@@ -122,9 +120,7 @@ fn a_foreign_popup_that_comes_held_is_resumed_and_then_detached() {
     let mut bench = Bench::guest();
     bench.target_created("T", "page", "");
     bench.call("Input.insertText");
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    bench.attach_as_asked("T", "S");
     bench.answer_set_up("S", "T", "1");
     bench.sent.clear();
     bench.attached("", "F", "SF", "page", true, "");
