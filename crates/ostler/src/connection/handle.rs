@@ -137,10 +137,15 @@ impl Handle {
         self.shared.status.load_full()
     }
 
+    /// Returns whether the connection stands at this moment.
+    pub(crate) fn is_connected(&self) -> bool {
+        *self.shared.connected.borrow()
+    }
+
     /// Returns whether the browser can be reached: the connection stands, or something answers where it would be
     /// dialled. Nothing is dialled for that, so no person is asked for consent and no browser is launched.
     pub(crate) async fn is_reachable(&self) -> bool {
-        if *self.shared.connected.borrow() {
+        if self.is_connected() {
             return true;
         }
         let (source, machine) = &*self.place;

@@ -42,7 +42,9 @@ pub(crate) enum EndpointError {
     NoRootCertificates,
     /// No browser to launch is installed.
     NoExecutable { looked_for: String },
-    /// The browser did not start, or ended before it could be reached; `stderr` is the end of what it said.
+    /// No browser was started: there is no place for its profile, another one has that open, or the program is none.
+    NotStarted { happened: String, next_step: String },
+    /// The browser ended before it could be reached; `stderr` is the end of what it said.
     LaunchFailed { program: PathBuf, how: String, stderr: String },
     /// The browser started and could not be reached in time.
     LaunchTimedOut { program: PathBuf, seconds: u64 },
@@ -99,6 +101,7 @@ impl EndpointError {
             Self::NoExecutable { looked_for } => {
                 format!("no browser to launch; looked for {looked_for}")
             }
+            Self::NotStarted { happened, .. } => happened.clone(),
             Self::LaunchFailed { program, how, stderr } if stderr.is_empty() => {
                 format!("{} {how}", program.display())
             }
@@ -164,6 +167,7 @@ impl EndpointError {
                 .to_owned(),
             Self::NoRootCertificates => "install them (on Debian: the package ca-certificates)".to_owned(),
             Self::NoExecutable { .. } => "install Chromium or Chrome, or name the browser's executable".to_owned(),
+            Self::NotStarted { next_step, .. } => next_step.clone(),
             Self::LaunchFailed { .. } => {
                 "install what it misses, or name another browser's executable; in a container without user \
                  namespaces add the flag --no-sandbox"
@@ -207,6 +211,7 @@ impl EndpointError {
             | Self::RestOnly { .. }
             | Self::NoRootCertificates
             | Self::NoExecutable { .. }
+            | Self::NotStarted { .. }
             | Self::LaunchFailed { .. }
             // Asking again may cost money, so nobody does it unasked.
             | Self::Cloud(_) => false,

@@ -111,7 +111,7 @@ fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
     Ok(LaunchOptions {
         profile,
         executable: executable.map(|path| path.into_owned().into()),
-        headed: options.raw("headed").map_or(Ok(false), |raw| value::flag("launch.headed", raw))?,
+        headed: options.raw("headed").map(|raw| value::flag("launch.headed", raw)).transpose()?,
         extra_flags: options.raw("flags").map_or(Ok(Vec::new()), |raw| value::texts("launch.flags", raw))?,
         ..LaunchOptions::default()
     })

@@ -7,8 +7,8 @@
 //! ```
 
 use crate::connection::Handle;
-use crate::endpoint::cloud::Provider;
-use crate::endpoint::{Found, Source, Wanted, port_here};
+use crate::endpoint::cloud::CloudOptions;
+use crate::endpoint::{Found, LaunchOptions, Source, Wanted, port_here};
 use crate::secret::SecretUrl;
 use ostler_core::TaskId;
 
@@ -22,7 +22,7 @@ pub(super) enum Key {
     /// Launched for this task alone.
     Launched(TaskId),
     /// Rented for this task alone.
-    Cloud(Provider, TaskId),
+    Cloud(TaskId),
 }
 
 /// One connection, made or to be made.
@@ -30,8 +30,8 @@ pub(super) enum Key {
 pub(super) struct Browser {
     pub(super) key: Key,
     pub(super) handle: Handle,
-    /// What it is to be found by, if it is one that runs already.
-    sought: Option<Wanted>,
+    /// Where it is from.
+    source: Source,
     /// What it will be, by the last look around, until the connection itself tells.
     expected: Option<Found>,
     /// How many are binding a task to it at the moment.
@@ -43,12 +43,8 @@ pub(super) struct Browser {
 pub(super) struct Browsers(Vec<Browser>);
 
 impl Browser {
-    pub(super) fn new(key: Key, source: &Source, handle: Handle) -> Self {
-        let sought = match source {
-            Source::Discover(wanted) => Some(wanted.clone()),
-            _ => None,
-        };
-        Self { key, handle, sought, expected: None, bindings: 0 }
+    pub(super) fn new(key: Key, source: Source, handle: Handle) -> Self {
+        Self { key, handle, source, expected: None, bindings: 0 }
     }
 
     fn found(&self) -> Option<Found> {
@@ -89,9 +85,31 @@ impl Browsers {
         self.0.iter().find(|browser| browser.handle.status().found.as_ref().is_some_and(|found| found.is(wanted)))
     }
 
+    /// Returns the browser that was launched for this task, if it is what was asked for: one that runs may be more than
+    /// that, and one that has to be started is to be started just so.
+    pub(super) fn launched(&self, task: &TaskId, suits: impl Fn(&LaunchOptions, bool) -> bool) -> Option<&Browser> {
+        self.0.iter().find(|browser| match (&browser.key, &browser.source) {
+            (Key::Launched(theirs), Source::Launch(options)) => {
+                theirs == task && suits(options, browser.handle.is_connected())
+            }
+            _ => false,
+        })
+    }
+
+    /// Returns the browser that was rented for this task, if it is what was asked for.
+    pub(super) fn rented(&self, task: &TaskId, asked: &CloudOptions) -> Option<&Browser> {
+        self.0.iter().find(|browser| match (&browser.key, &browser.source) {
+            (Key::Cloud(theirs), Source::Cloud(order)) => theirs == task && order.satisfies(asked),
+            _ => false,
+        })
+    }
+
     /// Returns what has to be looked for before the connection is dialled: somebody else may hold it already.
     pub(super) fn unknown_yet(&self, handle: &Handle) -> Option<Wanted> {
-        self.of(handle).filter(|_| handle.status().found.is_none())?.sought.clone()
+        match &self.of(handle).filter(|_| handle.status().found.is_none())?.source {
+            Source::Discover(wanted) => Some(wanted.clone()),
+            _ => None,
+        }
     }
 
     /// Returns the other connection that holds the browser which was found for `handle`. If there is none, it is

@@ -11,7 +11,7 @@ use super::registry::{Defaults, Registry};
 use super::table::{Binding, Entry, State, Terms};
 use super::{ConnectRequest, ConnectTarget, TaskSummary};
 use crate::connection::Handle;
-use crate::endpoint::{self, Found, Given, Source, Wanted};
+use crate::endpoint::{self, Found, Given, LaunchOptions, Source, Wanted};
 use crate::secret::SecretUrl;
 
 /// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
@@ -69,12 +69,11 @@ impl Registry {
     /// Finds or makes the browser that a task is to be bound to. A task that is there already keeps what it has.
     fn prepare(&self, task: &TaskId, target: ConnectTarget, terms: Terms) -> Binding {
         let mut state = self.state();
-        let (key, source) = self.choose(task, target, &state);
-        let handle = match state.browsers.keyed(&key) {
-            Some(browser) => browser.handle.clone(),
-            None => {
+        let handle = match self.choose(task, target, &state) {
+            Choice::Held(handle) => handle,
+            Choice::New(key, source) => {
                 let handle = Handle::start(source.clone(), Arc::clone(&self.machine), self.bridge_secret);
-                state.browsers.add(Browser::new(key, &source, handle.clone()));
+                state.browsers.add(Browser::new(key, source, handle.clone()));
                 handle
             }
         };
@@ -149,43 +148,76 @@ impl Registry {
         self.settle(&task, binding);
     }
 
-    fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> (Key, Source) {
+    fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> Choice {
+        let browsers = &state.browsers;
         match target {
             // A browser that is held already is not dialled a second time under another name.
-            ConnectTarget::Url(url) => {
-                let held = state.browsers.at_url(&url).map(|browser| browser.key.clone());
-                let (key, source) = source_of_url(url);
-                (held.unwrap_or(key), source)
-            }
+            ConnectTarget::Url(url) => Choice::or_new(browsers.at_url(&url), || source_of_url(url.clone())),
             ConnectTarget::Running(wanted) => {
-                let held = state.browsers.wanted(&wanted).map(|browser| browser.key.clone());
-                (held.unwrap_or_else(|| Key::Running(wanted.clone())), Source::Discover(wanted))
+                let key = Key::Running(wanted.clone());
+                let held = browsers.wanted(&wanted).or_else(|| browsers.keyed(&key));
+                Choice::or_new(held, || (key, Source::Discover(wanted)))
             }
-            ConnectTarget::Launch(mut options) => {
-                options.executable = options.executable.or_else(|| self.defaults.executable.clone());
-                // Where Chromium takes a flag twice, the last one wins.
-                options.extra_flags = [self.defaults.flags.clone(), options.extra_flags].concat();
+            ConnectTarget::Launch(mut asked) => {
                 // A name; the folder is ours to know.
-                options.profile = options.profile.map(|name| self.defaults.profiles.join(name));
-                options.notes = Some(self.defaults.launched.clone());
-                (Key::Launched(task.clone()), Source::Launch(options))
+                asked.profile = asked.profile.map(|name| self.defaults.profiles.join(name));
+                let options = self.launch_options(asked.clone());
+                let suits = |held: &LaunchOptions, runs| {
+                    runs && held.satisfy(&asked, &self.machine) || held.start_the_same(&options)
+                };
+                let held = browsers.launched(task, suits);
+                Choice::or_new(held, || (Key::Launched(task.clone()), Source::Launch(options.clone())))
             }
-            ConnectTarget::Cloud(options) => {
-                (Key::Cloud(options.provider, task.clone()), Source::Cloud(self.defaults.cloud.order(options)))
+            ConnectTarget::Cloud(asked) => {
+                let held = browsers.rented(task, &asked);
+                let order = || Source::Cloud(self.defaults.cloud.order(asked.clone()));
+                Choice::or_new(held, || (Key::Cloud(task.clone()), order()))
             }
             ConnectTarget::Default => {
                 // The browser that it is in, else the default task's, else the one that the daemon was given.
                 let entry = state.tasks.get(task).or_else(|| state.tasks.get(&TaskId::default_task()));
-                let browser = entry.and_then(|entry| state.browsers.of(&entry.handle));
-                let key = browser.map(|browser| browser.key.clone());
-                let key = key.unwrap_or_else(|| match &self.defaults.source {
+                if let Some(browser) = entry.and_then(|entry| browsers.of(&entry.handle)) {
+                    return Choice::Held(browser.handle.clone());
+                }
+                let key = match &self.defaults.source {
                     Source::WebSocket(given) | Source::Http(given) => Key::Url(given.url.clone()),
                     Source::Discover(wanted) => Key::Running(wanted.clone()),
                     Source::CloudRunning(facts) => facts.address.clone().map_or(Key::Adopted, Key::Url),
                     // No setting starts a browser unasked.
                     Source::Launch(_) | Source::Cloud(_) => Key::Launched(task.clone()),
-                });
-                (key, self.defaults.source.clone())
+                };
+                Choice::or_new(browsers.keyed(&key), || (key.clone(), self.defaults.source.clone()))
+            }
+        }
+    }
+
+    /// Completes what a command asked for with what the daemon was told.
+    fn launch_options(&self, asked: LaunchOptions) -> LaunchOptions {
+        LaunchOptions {
+            executable: asked.executable.or_else(|| self.defaults.executable.clone()),
+            // Where Chromium takes a flag twice, the last one wins.
+            extra_flags: [self.defaults.flags.clone(), asked.extra_flags].concat(),
+            notes: Some(self.defaults.launched.clone()),
+            ..asked
+        }
+    }
+}
+
+/// The browser that a task is to be bound to.
+enum Choice {
+    /// One that there is a connection for.
+    Held(Handle),
+    /// One that is to be dialled.
+    New(Key, Source),
+}
+
+impl Choice {
+    fn or_new(held: Option<&Browser>, new: impl FnOnce() -> (Key, Source)) -> Self {
+        match held {
+            Some(browser) => Self::Held(browser.handle.clone()),
+            None => {
+                let (key, source) = new();
+                Self::New(key, source)
             }
         }
     }

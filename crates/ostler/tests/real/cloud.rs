@@ -146,6 +146,19 @@ fn a_task_that_ends_or_moves_on_stops_its_browser() {
 }
 
 #[test]
+fn a_cloud_browser_is_kept_unless_other_options_ask_for_another_one() {
+    let rented = Rented::new();
+    let id = |reply: Value| reply["cloud"]["id"].as_str().expect("an id").to_owned();
+    let first = id(rented.connect(&["browser-use", "--option", "timeout=30", "--option", "proxyCountryCode=de"]));
+    assert_eq!(id(rented.connect(&["browser-use", "--option", "timeout=30"])), first);
+    let second = id(rented.connect(&["browser-use", "--option", "timeout=60"]));
+    assert_ne!(second, first);
+    assert_eq!(rented.service.created_and_stops(), (2, vec![1, 0]), "the first one costs nothing any more");
+    rented.run(&["stop"]).assert_done();
+    rented.assert_all_stopped(2);
+}
+
+#[test]
 fn an_address_that_comes_later_is_waited_for() {
     let rented = Rented::new();
     rented.service.tell_address_later();

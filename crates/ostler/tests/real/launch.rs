@@ -44,6 +44,41 @@ fn a_named_profile_is_there_the_next_time_and_a_fresh_one_is_not() {
 }
 
 #[test]
+fn a_launch_with_other_options_is_another_browser_and_one_with_no_other_keeps_it() {
+    let sandbox = Sandbox::new();
+    let theirs = format!("--user-data-dir={}", sandbox.path("").display());
+    let browsers = || {
+        let all = processes::naming(&theirs).into_iter();
+        all.filter(|pid| !processes::command_line(*pid).contains("--type=")).collect::<Vec<_>>()
+    };
+    launch(&sandbox, &[]).assert_done();
+    let (first, mut line) = (browsers(), Line::connect(&sandbox.socket()));
+    line.js("window.kept = 'yes'");
+    launch(&sandbox, &[]).assert_done();
+    assert_eq!((line.js("window.kept"), browsers()), ("yes".into(), first.clone()), "it has what was asked for");
+
+    launch(&sandbox, &["--flag=--force-prefers-reduced-motion"]).assert_done();
+    let reduced = "matchMedia('(prefers-reduced-motion)').matches";
+    assert_eq!(line.js(reduced), true);
+    let second = browsers();
+    assert!(second.len() == 1 && second != first, "the first one has ended: {first:?} {second:?}");
+    launch(&sandbox, &[]).assert_done();
+    assert_eq!((line.js(reduced), browsers()), (true.into(), second), "nothing that was asked for differs");
+
+    let ran = launch(&sandbox, &["--profile-name", "work"]);
+    ran.assert_done();
+    assert!(ran.stdout.contains(", profile work)"), "{ran:?}");
+    assert_eq!(line.js(reduced), false);
+    let ran = launch(&sandbox, &["--profile-name", "work", "--flag=--force-prefers-reduced-motion"]);
+    ran.assert_failed(1, &["has the profile", "profiles/work open", "`ostler disconnect`"]);
+    assert_eq!(line.js(reduced), false, "the task is where it was");
+    sandbox.run(&["disconnect"]).assert_done();
+    launch(&sandbox, &["--profile-name", "work", "--flag=--force-prefers-reduced-motion"]).assert_done();
+    assert_eq!(line.js(reduced), true);
+    sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
 fn a_browser_that_has_ended_is_launched_again_only_when_somebody_says_so() {
     let sandbox = Sandbox::new();
     launch(&sandbox, &[]).assert_done();

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::{self, Read};
+use std::ops::Not;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ use crate::secret::{Secret, SecretUrl};
 ///     ostler connect --cloud browser-use      one that a cloud service runs, stopped with the daemon
 ///
 /// A task that is moved to another browser forgets its tabs and dialogs; in the one that it is in
-/// already it keeps them.
+/// already it keeps them. --launch and --cloud keep the browser that the task got by them before if it
+/// is what the options say; with other options the task gets another one, and the first one ends.
 #[derive(Args, Debug)]
 #[command(name = "connect", verbatim_doc_comment)]
 pub(super) struct Connect {
@@ -164,6 +166,8 @@ struct Request<'a> {
 
 #[derive(Serialize)]
 struct Launch<'a> {
+    /// Left out where it was not asked for: a browser that is there is then right with a window, too.
+    #[serde(skip_serializing_if = "Not::not")]
     headed: bool,
     flags: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]

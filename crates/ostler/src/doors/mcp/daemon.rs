@@ -1,5 +1,6 @@
 //! What this door asks of the daemon, for one host: tools, and whether there is a browser for them.
 
+use std::ops::Not;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// A browser that the host wants to be started.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Launch {
-    /// Whether it has a window.
+    /// Whether it has a window. Left out where nobody asked for one: a browser that is there is then right either way.
+    #[serde(skip_serializing_if = "Not::not")]
     pub(crate) headed: bool,
 }
 

@@ -72,6 +72,17 @@ pub(crate) struct CloudOrder {
     pub(super) daemon: String,
 }
 
+impl CloudOrder {
+    /// Says whether the browser that was ordered is what `asked` describes. What is not mentioned there may be anything.
+    pub(crate) fn satisfies(&self, asked: &CloudOptions) -> bool {
+        let Wanted::New(options) = &self.wanted else { return false };
+        self.provider == asked.provider
+            && (asked.key.is_none() || asked.key == self.key)
+            && (asked.project.is_none() || asked.project == self.project)
+            && asked.options.iter().all(|(name, value)| options.get(name) == Some(value))
+    }
+}
+
 /// A new browser, or one that is there.
 #[derive(Clone)]
 pub(super) enum Wanted {

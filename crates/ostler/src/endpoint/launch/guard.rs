@@ -46,9 +46,25 @@ pub(super) enum Report {
     /// why that could not be done.
     Started { browser: i32, profile: String, note: Option<Result<PathBuf, String>> },
     /// There is no browser.
-    NotStarted { why: String },
+    NotStarted(NotStarted),
     /// The browser is gone, its group and its profile too.
     Ended { how: String, stderr: String },
+}
+
+/// Why no browser was started, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct NotStarted {
+    pub(super) happened: String,
+    pub(super) next_step: String,
+}
+
+impl NotStarted {
+    fn unguarded(error: &io::Error) -> Self {
+        Self {
+            happened: format!("no browser was started, since it could not be guarded ({error})"),
+            next_step: "look whether the machine is out of memory or processes, and try again".to_owned(),
+        }
+    }
 }
 
 /// Runs the guard until its browser is gone. `args`: the folder for notes, the daemon's process, the profile in two words,
@@ -58,9 +74,12 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Some(order) = Order::read(&mut args) else {
         return Release::misuse(GUARD_SUBCOMMAND);
     };
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-        report(&Report::NotStarted { why: "could not be guarded: no runtime".to_owned() });
-        return ExitCode::FAILURE;
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            report(&Report::NotStarted(NotStarted::unguarded(&error)));
+            return ExitCode::FAILURE;
+        }
     };
     runtime.block_on(async {
         let Ok(mut release) = Release::listen() else {
@@ -69,7 +88,7 @@ pub(crate) fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         match guard(order, &mut release).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
-                report(&Report::NotStarted { why });
+                report(&Report::NotStarted(why));
                 ExitCode::FAILURE
             }
         }
@@ -102,8 +121,8 @@ impl Order {
     }
 }
 
-async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
-    let mut family = Family::adopt().map_err(|error| format!("could not be guarded: {error}"))?;
+async fn guard(order: Order, release: &mut Release) -> Result<(), NotStarted> {
+    let mut family = Family::adopt().map_err(|error| NotStarted::unguarded(&error))?;
     let mark = fresh_mark();
     let mut note = None;
     let prepared = order.profile.prepare(|folder| {
@@ -141,7 +160,12 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), String> {
         Err(error) => {
             order.profile.clean_up(&profile);
             forget(note);
-            return Err(format!("could not be started: {error}"));
+            return Err(NotStarted {
+                happened: format!("{} could not be started ({error})", order.program.display()),
+                next_step: "name a browser that is installed, or none to have one looked for (--executable of `ostler \
+                            connect --launch`, browser.executable of config.yaml)"
+                    .to_owned(),
+            });
         }
     };
     let group = Pid::from_child(&browser);

@@ -13,7 +13,7 @@ use super::super::error::EndpointError;
 use super::super::guarded::{Guard, Reports};
 use super::super::process::Process;
 use super::LaunchOptions;
-use super::guard::{CLEAR_LIMIT, GRACE, Report};
+use super::guard::{CLEAR_LIMIT, GRACE, NotStarted, Report};
 use super::noted;
 use super::profile::Profile;
 
@@ -78,8 +78,11 @@ impl Launched {
                 kind: kind.clone(),
                 closing: false,
             }),
-            Report::NotStarted { why: how } | Report::Ended { how, .. } => {
-                Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr: String::new() })
+            Report::NotStarted(NotStarted { happened, next_step }) => {
+                Err(EndpointError::NotStarted { happened, next_step })
+            }
+            Report::Ended { how, stderr } => {
+                Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr })
             }
         }
     }

@@ -37,8 +37,8 @@ pub(crate) use profile::{PROFILE_PREFIX, Profile};
 pub(crate) struct LaunchOptions {
     /// The browser's executable; without one it is looked for.
     pub(crate) executable: Option<PathBuf>,
-    /// With a window, for a person to watch.
-    pub(crate) headed: bool,
+    /// With a window, for a person to watch. What nobody asked for is without one.
+    pub(crate) headed: Option<bool>,
     /// Flags beside ours.
     pub(crate) extra_flags: Vec<String>,
     /// The folder of a profile that stays; without one the profile is fresh, and goes with the browser.
@@ -56,7 +56,7 @@ impl Default for LaunchOptions {
     fn default() -> Self {
         Self {
             executable: None,
-            headed: false,
+            headed: None,
             extra_flags: Vec::new(),
             profile: None,
             notes: None,
@@ -64,6 +64,28 @@ impl Default for LaunchOptions {
             deadline: Duration::from_secs(30),
             guard: GuardCommand::of(GUARD_SUBCOMMAND),
         }
+    }
+}
+
+impl LaunchOptions {
+    /// Says whether a browser that was started with these is what `asked` describes. What is not mentioned there may be
+    /// anything; `machine` tells which browser is started where none is named.
+    pub(crate) fn satisfy(&self, asked: &Self, machine: &Machine) -> bool {
+        let program = || self.executable.clone().or_else(|| executable::find(machine).ok());
+        asked.headed.is_none_or(|headed| headed == self.is_headed())
+            && (asked.profile.is_none() || asked.profile == self.profile)
+            && (asked.executable.is_none() || asked.executable == program())
+            && asked.extra_flags.iter().all(|flag| self.extra_flags.contains(flag))
+    }
+
+    /// Says whether both start the same.
+    pub(crate) fn start_the_same(&self, other: &Self) -> bool {
+        let start = |options: &Self| (options.is_headed(), options.profile.clone(), options.executable.clone());
+        start(self) == start(other) && self.extra_flags == other.extra_flags
+    }
+
+    fn is_headed(&self) -> bool {
+        self.headed.unwrap_or_default()
     }
 }
 
@@ -101,13 +123,25 @@ async fn launch_program(
         url: Address::local(port).websocket_url(&path),
         headers: Headers::default(),
         kind: BrowserKind::Local,
-        found_by: format!("launched by ostler ({}){}", program.display(), sandbox_note()),
+        found_by: format!("launched by ostler ({}){}", how_it_runs(program, options), sandbox_note()),
         profile: Some(launched.profile().to_owned()),
         found: None,
         may_ask: false,
         owned: Some(Owned::Launched(Box::new(launched))),
         cloud: None,
     })
+}
+
+/// Says which browser it is and how it was started, as far as that was chosen.
+fn how_it_runs(program: &Path, options: &LaunchOptions) -> String {
+    let mut words = program.display().to_string();
+    if options.is_headed() {
+        words.push_str(", with a window");
+    }
+    if let Some(name) = options.profile.as_deref().and_then(Path::file_name) {
+        words.push_str(&format!(", profile {}", name.display()));
+    }
+    words
 }
 
 /// Says aloud what a person should know before a hostile page does.
@@ -134,7 +168,7 @@ fn flags(options: &LaunchOptions) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
-    if !options.headed {
+    if !options.is_headed() {
         flags.push("--headless=new".to_owned());
     }
     if is_root() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, test_kill_process};
 
-use super::guard::remove_folder;
+use super::guard::{NotStarted, remove_folder};
 
 /// How the names of fresh profile folders begin.
 pub(crate) const PROFILE_PREFIX: &str = "ostler-profile-";
@@ -43,9 +43,21 @@ impl Profile {
     }
 
     /// Makes the folder ready for a browser, or says why it cannot be had. `announce` hears of it before it is there.
-    pub(super) fn prepare(&self, mut announce: impl FnMut(&Path)) -> Result<PathBuf, String> {
-        let failed =
-            |folder: &Path, error: io::Error| format!("got no profile folder in {}: {error}", folder.display());
+    pub(super) fn prepare(&self, mut announce: impl FnMut(&Path)) -> Result<PathBuf, NotStarted> {
+        let failed = |folder: &Path, error: io::Error| NotStarted {
+            happened: format!(
+                "no browser was started, since there is no room for its profile in {} ({error})",
+                folder.display()
+            ),
+            next_step: match self {
+                Self::Fresh(_) => {
+                    "make that folder usable, or set TMPDIR to another one and start the daemon anew \
+                                   with `ostler stop`"
+                }
+                Self::Kept(_) => "make that folder usable, or launch without a profile name",
+            }
+            .to_owned(),
+        };
         match self {
             Self::Fresh(parent) => tempfile::Builder::new()
                 .prefix(PROFILE_PREFIX)
@@ -62,10 +74,16 @@ impl Profile {
                     .create(folder)
                     .map_err(|error| failed(folder, error))?;
                 if let Some(pid) = user(folder) {
-                    return Err(format!(
-                        "cannot use the profile {}, since process {pid} has it open; end that browser or take another name",
-                        folder.display()
-                    ));
+                    return Err(NotStarted {
+                        happened: format!(
+                            "no browser was started, since another one (process {pid}) has the profile {} open",
+                            folder.display()
+                        ),
+                        next_step:
+                            "end that one first (`ostler disconnect` if it is this task's own), or take another \
+                                    profile name"
+                                .to_owned(),
+                    });
                 }
                 announce(folder);
                 // It tells where the last browser listened; this one writes its own.
@@ -131,7 +149,7 @@ mod tests {
         let lock = home.path().join("SingletonLock");
         std::os::unix::fs::symlink(format!("host-{}", std::process::id()), &lock).expect("a link");
         let why = kept.prepare(|_| {}).expect_err("this very process has it open");
-        assert!(why.contains(&std::process::id().to_string()), "{why}");
+        assert!(why.happened.contains(&std::process::id().to_string()), "{why:?}");
         fs::remove_file(&lock).expect("a link");
         std::os::unix::fs::symlink("host-999999999", &lock).expect("a link");
         kept.prepare(|_| {}).expect("that one is dead");

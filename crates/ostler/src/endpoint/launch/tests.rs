@@ -230,9 +230,50 @@ async fn an_executable_that_is_not_there_is_named() {
     let temp = tempfile::tempdir().expect("a folder");
     let options = LaunchOptions { executable: Some(PathBuf::from("/no/such/browser")), ..options() };
     let error = launch(&options, &machine(temp.path())).await.expect_err("there is none");
-    assert!(matches!(error, EndpointError::LaunchFailed { .. }), "{error}");
-    assert!(error.to_string().contains("/no/such/browser could not be started"), "{error}");
+    assert!(matches!(error, EndpointError::NotStarted { .. }) && !error.may_pass(), "{error}");
+    assert!(error.to_string().contains("/no/such/browser could not be started (No such file"), "{error}");
     assert!(is_empty(temp.path()));
+}
+
+#[tokio::test]
+async fn a_folder_that_takes_no_profile_is_named_with_the_variable_that_chose_it() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let machine = machine(&temp.path().join("none"));
+    let error = launch_program(Path::new("/bin/true"), &[], &options(), &machine).await.expect_err("no place");
+    let said = error.to_string();
+    assert!(said.contains(&format!("its profile in {}", machine.temp.display())) && said.contains("TMPDIR"), "{said}");
+}
+
+#[test]
+fn a_browser_is_what_was_asked_for_if_nothing_that_was_named_differs() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let (machine, none) = (machine(temp.path()), LaunchOptions::default);
+    let flags = |flags: &[&str]| flags.iter().map(|&flag| flag.to_owned()).collect::<Vec<_>>();
+    let held = LaunchOptions {
+        headed: Some(true),
+        extra_flags: flags(&["--a", "--b=1"]),
+        profile: Some("/p/work".into()),
+        executable: Some("/opt/c".into()),
+        ..none()
+    };
+    for asked in [
+        none(),
+        LaunchOptions { headed: Some(true), ..none() },
+        LaunchOptions { extra_flags: flags(&["--b=1"]), ..none() },
+        LaunchOptions { profile: Some("/p/work".into()), executable: Some("/opt/c".into()), ..none() },
+    ] {
+        assert!(held.satisfy(&asked, &machine), "{asked:?}");
+    }
+    for asked in [
+        LaunchOptions { headed: Some(false), ..none() },
+        LaunchOptions { extra_flags: flags(&["--a", "--b=2"]), ..none() },
+        LaunchOptions { profile: Some("/p/home".into()), ..none() },
+        LaunchOptions { executable: Some("/opt/d".into()), ..none() },
+    ] {
+        assert!(!held.satisfy(&asked, &machine), "{asked:?}");
+    }
+    assert!(!none().satisfy(&LaunchOptions { headed: Some(true), ..none() }, &machine), "one is without a window");
+    assert!(none().start_the_same(&LaunchOptions { headed: Some(false), ..none() }) && !none().start_the_same(&held));
 }
 
 #[tokio::test]

@@ -198,7 +198,7 @@ impl TaskLayer for FakeTasks {
             ConnectTarget::Url(url) => url.expose().to_owned(),
             ConnectTarget::Running(wanted) => format!("{wanted:?}"),
             ConnectTarget::Launch(options) => {
-                format!("launch {} {:?} {:?}", options.headed, options.extra_flags, options.executable)
+                format!("launch {:?} {:?} {:?}", options.headed, options.extra_flags, options.executable)
             }
             ConnectTarget::Cloud(options) => {
                 let (provider, key) = (options.provider, options.key.as_ref().map(|key| key.expose()));

@@ -192,8 +192,8 @@ async fn connect_names_a_browser_launches_one_or_takes_the_default() {
         [
             "connect default default None None",
             "connect a wss://h/?k=v Some(AutoAccept) Some(0.5) Always",
-            r#"connect default launch true ["--x"] Some("/bin/c") None None"#,
-            "connect default launch false [] None None None quiet true",
+            r#"connect default launch Some(true) ["--x"] Some("/bin/c") None None"#,
+            "connect default launch None [] None None None quiet true",
             r#"connect default cloud browserbase Some("k") None {"timeout": Number(60)} None None"#,
             r#"connect default Browser("Edge") None None"#,
             r#"connect default Profile("/no/such") None None"#,
