@@ -270,3 +270,39 @@ async fn what_is_no_message_is_passed_over_and_a_broken_frame_costs_one_connecti
     });
     scene.ask_and_answer().await;
 }
+
+// --- leaving ---
+
+const ANSWER: &str = "Page.handleJavaScriptDialog";
+/// What Chromium says while a document is being replaced (fact A19).
+const NOT_READY: &str = "Not attached to an active page";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_that_answers_nothing_any_more_does_not_keep_the_daemon_from_ending() {
+    let mut scene = Scene::with(|_| ()).await;
+    let asked = scene.page.main_frame().open_dialog(Dialog::confirm("well?"));
+    scene.wait_for_state("the dialog is seen", |state| state["pending_dialogs"][0]["message"] == "well?");
+    drop(scene.browser.script().mute(ANSWER).mute("Browser.getVersion"));
+    let stopped = block_in_place(|| scene.sandbox.run(&["stop"]));
+    stopped.assert_done();
+    let dismissals = scene.browser.commands().iter().filter(|command| command.method == ANSWER).count();
+    assert_eq!(dismissals, 1, "it was told to");
+    drop(asked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_was_not_ready_to_end_its_dialog_is_asked_again_when_its_daemon_or_its_task_ends() {
+    for request in [json!({"meta": "shutdown"}), json!({"meta": "disconnect", "task": "default"})] {
+        let mut scene = Scene::with(|_| ()).await;
+        let asked = scene.page.main_frame().open_dialog(Dialog::confirm("well?"));
+        scene.wait_for_state("the dialog is seen", |state| state["pending_dialogs"][0]["message"] == "well?");
+        drop(scene.browser.script().fail(ANSWER, -32000, NOT_READY));
+        let mut line = block_in_place(|| Line::connect(&scene.sandbox.socket()));
+        let left = tokio::task::spawn_blocking(move || line.ask(request));
+        scene.browser.expect(ANSWER).await;
+        drop(scene.browser.script().behave(ANSWER));
+        assert!(!asked.answer().await.accepted);
+        let left = left.await.expect("it was asked");
+        assert_eq!(left["ok"], true, "{left}");
+    }
+}

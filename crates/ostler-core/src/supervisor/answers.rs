@@ -11,6 +11,7 @@ use super::bridge::Via;
 use super::dialogs::Dialog;
 use super::timers::Timer;
 use super::{DialogAnswer, End, Outcome, Purpose, Supervisor, wire};
+use crate::cdp::envelope::WireError;
 use crate::error::CallError;
 use crate::ids::{DialogId, TargetId, Waiter};
 use crate::view::{ClosedBy, DialogKind};
@@ -54,6 +55,11 @@ impl Answer {
             _ => None,
         }
     }
+}
+
+/// Returns whether Chromium refused an answer for a reason that passes (fact A19).
+pub(super) fn is_not_ready(error: &WireError) -> bool {
+    error.message.contains("Not attached to an active page")
 }
 
 /// Who answered, and who waits to hear that it is done.
@@ -210,10 +216,7 @@ impl Supervisor {
                     .correct_closed(target, number, by.into())
                     .ok_or(CallError::NoDialog { why: Some("the dialog's tab was closed as the answer arrived") }),
             },
-            End::Answer(Err(error))
-                if error.message.contains("Not attached to an active page")
-                    && self.dialog(target, number).is_some() =>
-            {
+            End::Answer(Err(error)) if is_not_ready(&error) && self.dialog(target, number).is_some() => {
                 let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
                 if tries.is_some_and(|tries| tries < RETRIES) {
                     let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
@@ -268,14 +271,19 @@ impl Supervisor {
     /// The answer did not go through: the dialog is open as before, and blocks what it blocks. One that
     /// was told to be closed meanwhile is closed, by `closed_by` as far as we can tell.
     pub(super) fn give_up_answer(&mut self, target: &TargetId, number: DialogId, closed_by: ClosedBy) {
+        let ending = self.ending;
         let Some(dialog) = self.dialog_mut(target, number) else {
             if let Some(dialog) = self.take_dialog(target, number) {
                 self.record_closed(target, dialog, closed_by);
             }
             return;
         };
-        let answer = dialog.answer.take();
-        if answer.is_some_and(|answer| answer.by == AnsweredBy::Watchdog) {
+        let by = dialog.answer.take().map(|answer| answer.by);
+        if ending && dialog.view.answerable && by != Some(AnsweredBy::Leaving) {
+            // It was somebody's to answer when leaving began.
+            return self.answer(target, number, false, None, AnsweredBy::Leaving);
+        }
+        if by == Some(AnsweredBy::Watchdog) {
             self.watch_again(target, number);
         }
         self.block(target, number);
@@ -320,14 +328,8 @@ impl Supervisor {
         }
     }
 
-    /// Dismisses every dialog that can be, because the daemon leaves (fact A11).
-    pub(super) fn dismiss_everything(&mut self) {
-        for (target, number) in self.open_and_unanswered() {
-            self.answer(&target, number, false, None, AnsweredBy::Leaving);
-        }
-    }
-
-    fn open_and_unanswered(&self) -> Vec<(TargetId, DialogId)> {
+    /// Returns every dialog that can be answered and is not being answered.
+    pub(super) fn open_and_unanswered(&self) -> Vec<(TargetId, DialogId)> {
         let all = self.tabs.iter().flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)));
         let open = all.filter(|(_, dialog)| dialog.view.answerable && dialog.answer.is_none());
         open.map(|(target, dialog)| (target.clone(), dialog.view.id)).collect()
@@ -336,18 +338,5 @@ impl Supervisor {
     /// Returns whether an answer is still on its way, or waits to be tried again.
     pub(super) fn is_dismissing(&self) -> bool {
         self.tabs.values().any(|tab| tab.dialogs.iter().any(|dialog| dialog.answer.is_some()))
-    }
-
-    /// Dismisses the dialogs of a tab that is about to be forgotten.
-    pub(super) fn dismiss_for_good(&mut self, target: &TargetId) {
-        for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
-            if self.dialog(target, number).is_some_and(Dialog::is_bridged) {
-                // Detaching would do the same; this way it is recorded whose answer it was.
-                self.answer(target, number, false, None, AnsweredBy::Leaving);
-                continue;
-            }
-            let Some(root) = self.dialog(target, number).map(|dialog| dialog.view.session_id.clone()) else { continue };
-            self.send_own(Purpose::Ignored, Some(&root), "Page.handleJavaScriptDialog", r#"{"accept":false}"#);
-        }
     }
 }

@@ -247,11 +247,13 @@ impl Supervisor {
     /// Lets a held target run. Sent on sessions that are not held it does nothing.
     pub(super) fn resume(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
-        session.held = false;
+        let held = std::mem::take(&mut session.held);
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
         }
-        self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
+        // Whoever leaves waits until it runs.
+        let purpose = if held && self.ending { Purpose::Leave } else { Purpose::Ignored };
+        self.send_own(purpose, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
     }
 
     /// Lets the requests go on that waited for this tab.
@@ -270,7 +272,9 @@ impl Supervisor {
         let result = match end {
             End::Answer(result) => result.ok(),
             // No answer is no news of the tab. A lost connection attaches again when it is back.
-            End::Failed(_) if wanted && matches!(self.link, super::Link::Ready) => return self.attach(target),
+            End::Failed(_) if wanted && matches!(self.link, super::Link::Ready) && !self.ending => {
+                return self.attach(target);
+            }
             End::Failed(_) => return,
         };
         let attached = result.as_deref().and_then(|raw| str::from_utf8(raw).ok());
@@ -414,7 +418,9 @@ impl Supervisor {
             tab.session = None;
             tab.phase = Phase::Attaching;
             self.close_all_dialogs(&target);
-            self.attach(&target);
+            if !self.ending {
+                self.attach(&target);
+            }
             self.touch(&target, Dirty::ALL);
         }
     }

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::{End, Flight, Outcome, Purpose, Scope, Supervisor};
+use super::{End, Purpose, Scope, Supervisor};
 use crate::error::CallError;
-use crate::ids::Waiter;
 use crate::time::Timestamp;
 
 /// ```text
@@ -93,6 +92,7 @@ impl Supervisor {
                 why: "the connection to the browser was lost",
             },
         );
+        self.departed.clear();
         self.forget_wide();
         let error = self.gone_error().unwrap_or(CallError::BrowserGone { why, retry_after_ms: None });
         let queued = std::mem::take(&mut self.waiting);
@@ -115,43 +115,5 @@ impl Supervisor {
         let wait = retry_at.map(|at| at.since(self.now).max(SOON).as_millis());
         let retry_after_ms = wait.map(|wait| u64::try_from(wait).unwrap_or(u64::MAX));
         Some(CallError::BrowserGone { why: why.clone(), retry_after_ms })
-    }
-
-    /// Dismisses what is open and resumes what waits, so that nothing stays blocked behind us
-    /// (invariant 7, facts A11 and E3). Closing the socket undoes all else (fact E17).
-    pub(super) fn on_leave(&mut self, waiter: Waiter) {
-        self.ending = true;
-        self.leaving.push(waiter);
-        self.leave_by = self.now + super::OWN_CALL;
-        self.on_narrow_due();
-        self.dismiss_everything();
-        let held: Vec<_> = self.sessions.iter().filter(|(_, session)| session.held).map(|(id, _)| id.clone()).collect();
-        for session in held {
-            self.send_own(Purpose::Leave, Some(&session), "Runtime.runIfWaitingForDebugger", "{}");
-        }
-        // Its answer is behind the answers to all that was sent before, of tasks that ended a moment ago too.
-        if self.is_connected() {
-            self.send_own(Purpose::Leave, None, "Browser.getVersion", "{}");
-        }
-    }
-
-    /// Asked after each input, since whatever ends a dialog can be what leaving waited for.
-    pub(super) fn leave_if_done(&mut self) {
-        let in_time = self.now < self.leave_by;
-        let unread = |flight: &Flight<Purpose>| {
-            let of_a_question = matches!(
-                flight.purpose,
-                Purpose::BridgeOwner(_) | Purpose::BridgeOwnerNode(_) | Purpose::BridgeQuestion(_)
-            );
-            // What is being attached may be held, and is let go once it is (fact E2).
-            let of_a_popup = in_time && matches!(flight.purpose, Purpose::Attach { .. } | Purpose::Release(_));
-            of_a_question || of_a_popup || matches!(flight.purpose, Purpose::Leave)
-        };
-        let left = self.calls.any(unread) || self.is_dismissing();
-        if !left {
-            for waiter in std::mem::take(&mut self.leaving) {
-                self.finish(waiter, Ok(Outcome::Done));
-            }
-        }
     }
 }

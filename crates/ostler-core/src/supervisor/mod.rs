@@ -28,6 +28,7 @@ mod frames;
 mod in_flight;
 mod input;
 mod interrupt;
+mod leaving;
 mod link;
 mod publish;
 mod quiet;
@@ -54,6 +55,8 @@ pub use self::bridge::BridgeSecret;
 use self::bridge::Told;
 pub use self::effect::{Effect, Outcome};
 pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
+pub use self::leaving::LEAVE;
+use self::leaving::{Departed, Leave};
 use self::link::Link;
 use self::routing::{Request, Then};
 use self::sessions::{Session, Tab};
@@ -149,6 +152,8 @@ enum Purpose {
     },
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
+    /// The answer to what is open in a tab whose task has ended, on its root session.
+    LastAnswer(SessionId),
     /// One of the commands that end the daemon's hold on the browser.
     Leave,
     /// Nobody looks at the answer.
@@ -196,12 +201,12 @@ pub struct Supervisor {
     wide: Option<reach::Wide>,
     requested: Vec<reach::RequestedTab>,
     effects: VecDeque<Effect>,
-    /// The daemon is about to end: what opens from now on is dismissed at once.
+    /// Tabs that were left, and wait for their last dialog to go.
+    departed: Vec<Departed>,
+    /// The daemon is about to end: what opens from now on is dismissed at once, and nothing new is begun.
     ending: bool,
-    /// Who waits for everything to be let go.
-    leaving: Vec<Waiter>,
-    /// Until when leaving waits for tabs that are being attached: some never answer.
-    leave_by: Timestamp,
+    /// Until that is done.
+    leave: Option<Leave>,
 }
 
 impl Supervisor {
@@ -228,9 +233,9 @@ impl Supervisor {
             wide: None,
             requested: Vec::new(),
             effects: VecDeque::new(),
+            departed: Vec::new(),
             ending: false,
-            leaving: Vec::new(),
-            leave_by: Timestamp::default(),
+            leave: None,
         }
     }
 
@@ -275,7 +280,7 @@ impl Supervisor {
         while let Some(timer) = self.timers.take_due(self.now) {
             self.on_timer(timer);
         }
-        if !self.leaving.is_empty() {
+        if self.leave.is_some() {
             self.leave_if_done();
         }
     }
@@ -442,6 +447,8 @@ impl Supervisor {
             Timer::Wake(tab) => self.on_wake_due(&tab),
             Timer::Narrow => self.on_narrow_due(),
             Timer::Beat(due) => self.on_beat(due),
+            Timer::LastAnswer(root) => self.on_last_answer_again(&root),
+            Timer::Leave => self.on_leave_due(),
         }
     }
 
@@ -488,6 +495,7 @@ impl Supervisor {
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
+            Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
             Purpose::Leave | Purpose::Ignored => {}
         }
     }

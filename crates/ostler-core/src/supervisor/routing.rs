@@ -124,6 +124,10 @@ impl Supervisor {
         if let Some(error) = self.gone_error() {
             return self.fail_request(request, error);
         }
+        if self.ending {
+            let why = "the daemon is ending".to_owned();
+            return self.fail_request(request, CallError::BrowserGone { why, retry_after_ms: Some(1000) });
+        }
         if !matches!(self.link, Link::Ready) {
             self.arm(&mut request);
             return self.waiting.push(request);

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::console::Console;
 use super::publish::{Dirty, Parts};
 use super::routing::Request;
-use super::sessions::{Kind, Phase, Session, Tab};
+use super::sessions::{Phase, Tab};
 use super::sleep::Sleep;
-use super::{Effect, End, Purpose, Scope, Supervisor, object, wire};
+use super::{End, Purpose, Scope, Supervisor, object, wire};
 use crate::error::CallError;
 use crate::ids::{DialogId, SessionId, TargetId, TaskId};
 use crate::view::{ClosedDialogView, DialogBridge, DialogPolicy, MAX_RECENT_DIALOGS};
@@ -123,74 +123,6 @@ impl Supervisor {
             None => {
                 self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, quiet, dialog_bridge, dialogs_before));
                 self.adopt_unowned_tabs(&id);
-            }
-        }
-    }
-
-    /// Ends a task. Its dialogs are dismissed and what is held is let go before its sessions are
-    /// detached (facts A11, E3); a tab that ostler opened for it is closed, all others stay as they are.
-    pub(super) fn on_end_task(&mut self, id: &TaskId) {
-        // First of all: a request that waited for one of its tabs must not open another one.
-        let Some(task) = self.tasks.remove(id) else { return };
-        for target in task.tabs {
-            self.leave_tab(&target);
-        }
-        for request in task.queue {
-            let error = self.unknown_task(id);
-            self.fail_request(request, error);
-        }
-        self.effects.push_back(Effect::Retire(id.clone()));
-    }
-
-    fn leave_tab(&mut self, target: &TargetId) {
-        let closes = |tab: &Tab| tab.ours && self.scope == Scope::Guest;
-        if self.tabs.get(target).is_some_and(closes) {
-            self.make_safe_to_close(target);
-        }
-        self.dismiss_for_good(target);
-        let belongs = |session: &Session| session.held && session.tab.as_ref() == Some(target);
-        let held: Vec<_> =
-            self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
-        for session in held {
-            self.resume(&session);
-        }
-        let Some(tab) = self.tabs.get(target) else { return };
-        let (ours, armed, watched) = (tab.ours, tab.session.clone().filter(|_| tab.armed), tab.session.is_some());
-        if tab.armed {
-            // Until the answer to a reload says otherwise, which a lost connection may take away.
-            self.left_armed.push(target.clone());
-        }
-        // Those of frames below go with the one that attached them; clients' own are nobody's any more.
-        let attached = self.sessions.iter().filter(|(_, session)| {
-            let by_itself = session.kind == Kind::Page || session.kind == Kind::Iframe && !session.supervised;
-            by_itself && session.tab.as_ref() == Some(target)
-        });
-        let attached: Vec<_> = attached.map(|(id, _)| id.clone()).collect();
-        self.forget_tab(target, "the task was ended");
-        if !self.is_connected() {
-            return;
-        }
-        match armed {
-            // `Page.disable` is on its way to every session, but only its answer says that closing is safe (A25).
-            Some(root) if ours && self.scope == Scope::Guest => {
-                let purpose = Purpose::CloseDisarmed(target.clone());
-                self.send_own(purpose, Some(&root), "Page.disable", "{}");
-                return;
-            }
-            None if ours && self.scope == Scope::Guest => return self.close_own(target),
-            // Nobody else may find the tab so.
-            Some(root) => {
-                let purpose = Purpose::Reload { tab: target.clone() };
-                self.send(purpose, Some(&root), "Page.reload", Some(b"{}"), super::OWN_CALL);
-            }
-            None => {}
-        }
-        for session in attached {
-            // What we watch was resumed before; a popup that is only being attached may be held, and not say so (E2).
-            if watched {
-                self.detach(&session);
-            } else {
-                self.let_go(&session);
             }
         }
     }

@@ -49,6 +49,10 @@ pub(crate) enum Timer {
     RawAnswer(Waiter, Duration),
     /// An answer to a dialog is tried again (fact A19).
     AnswerAgain(TargetId, DialogId),
+    /// The same for the dialog of a tab that was left.
+    LastAnswer(SessionId),
+    /// The browser has had its time to answer what leaving it takes.
+    Leave,
 }
 
 /// One timer that was started.

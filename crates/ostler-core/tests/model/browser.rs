@@ -38,6 +38,8 @@ pub(crate) struct Browser {
     pub(crate) tally: BTreeMap<&'static str, usize>,
     /// Tabs that a command let go since they were last looked at.
     pub(crate) freed: Vec<Freed>,
+    /// Nobody hears it any more, so that no command it refuses can be sent again: it refuses none that may pass.
+    pub(crate) silent: bool,
     /// The whole browser has gone down (fact A25).
     pub(crate) dead: bool,
     /// The command that brought it down, if the supervisor could know that it would.
@@ -185,6 +187,7 @@ impl Browser {
             auto_attach: AutoAttach::Off,
             tally: BTreeMap::new(),
             freed: Vec::new(),
+            silent: false,
             dead: false,
             blame: None,
         }

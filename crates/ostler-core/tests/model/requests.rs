@@ -51,6 +51,8 @@ impl Schedule {
                 dialog.told = None;
             }
         }
+        let left = self.owners.iter().filter(|(_, owner)| **owner == task).map(|(tab, _)| (*tab, self.now));
+        self.left_at.extend(left);
         self.policies.remove(&task);
         self.ending = true;
         self.input(Input::EndTask(TASKS[task].into()));

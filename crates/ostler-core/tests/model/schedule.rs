@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::supervisor::Scope;
+use ostler_core::supervisor::{LEAVE, Scope};
 use ostler_core::view::{DialogPolicy, TaskView};
 use ostler_core::{Input, Supervisor};
 
@@ -39,6 +39,8 @@ pub(crate) struct Schedule {
     /// Tabs that some task has had, and those that clients have named: what else is there is somebody else's.
     pub(crate) had: BTreeSet<No>,
     pub(crate) named: BTreeSet<No>,
+    /// When tabs were left because their task ended.
+    pub(crate) left_at: BTreeMap<No, u64>,
     pub(crate) policies: BTreeMap<usize, (DialogPolicy, Duration)>,
     /// Tasks of which some dialog may be answered by a policy that they had.
     pub(crate) answers_itself: [bool; TASKS.len()],
@@ -78,6 +80,7 @@ impl Schedule {
             starting: BTreeSet::new(),
             had: BTreeSet::new(),
             named: BTreeSet::new(),
+            left_at: BTreeMap::new(),
             policies: BTreeMap::new(),
             answers_itself: [false; TASKS.len()],
             held_since: BTreeMap::new(),
@@ -262,17 +265,48 @@ impl Schedule {
         }
     }
 
-    /// The daemon ends in order: nothing stays blocked behind it (invariant 7).
+    /// The daemon ends in order: nothing stays blocked behind it (invariant 7), and it does end.
     fn leave(&mut self) -> usize {
         self.leaving = true;
-        let waiter = self.clients.ask(What::Leave, 0, self.now + ANSWER_LIMIT);
+        let limit = LEAVE.as_micros() as u64;
+        let waiter = self.clients.ask(What::Leave, 0, self.now + limit);
         self.say(|| "leaving".to_owned());
         self.input(Input::Leave(waiter));
+        if self.rng.percent(30) {
+            return self.leave_unanswered(limit);
+        }
         // Not so long that time alone lets go of what is held.
         let steps = self.pass(1_000_000);
-        self.no_harm_is_left();
+        self.nothing_is_held();
+        self.nothing_waits_for_us();
         self.pass(60_000_000);
         self.clients.assert_none_late(self.now);
+        steps
+    }
+
+    /// From some moment on the browser answers nothing: what it was told before the end has to be enough.
+    fn leave_unanswered(&mut self, limit: u64) -> usize {
+        self.say(|| "the browser falls silent".to_owned());
+        for _ in 0..self.rng.below(20) {
+            if self.online && !self.browser.out.is_empty() {
+                self.deliver();
+                self.survive();
+            }
+        }
+        self.browser.silent = true;
+        self.advance(limit);
+        self.clients.assert_none_late(self.now);
+        self.browser.seen("a daemon leaves a browser that is silent");
+        let mut steps = 0;
+        while self.online && !(self.browser.inbox.is_empty() && self.browser.runnable().is_empty()) {
+            self.browser.read_command();
+            self.run_some_process();
+            steps += 1;
+        }
+        self.survive();
+        if self.online {
+            self.nothing_waits_for_us();
+        }
         steps
     }
 

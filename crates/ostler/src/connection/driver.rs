@@ -31,8 +31,8 @@ const MAX_BACK_OFF: Duration = Duration::from_secs(10);
 const CONSENT_POLL: Duration = Duration::from_secs(2);
 /// How much of a message the log of the wire shows, in bytes.
 const SHOWN: usize = 300;
-/// How long letting go may take.
-const LEAVE: Duration = Duration::from_secs(2);
+/// How long a socket may take to write what is left when the browser has been let go.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What a handle asks of the driver.
 #[derive(Debug)]
@@ -127,6 +127,14 @@ enum Pause {
     UntilNamed,
     /// This time is over, or somebody needs the browser.
     For(Duration),
+}
+
+/// Whether clients are heard.
+#[derive(Clone, Copy)]
+enum Takes {
+    Commands,
+    /// The browser is being let go.
+    NoCommands,
 }
 
 /// Why a phase of the driver's life ended.
@@ -327,7 +335,7 @@ impl Driver {
         self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope, answers_dialogs });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
-        let over = poll_fn(|cx| self.poll_hold(&mut socket, sleep.as_mut(), cx)).await;
+        let over = poll_fn(|cx| self.poll_browser(&mut socket, sleep.as_mut(), Takes::Commands, cx)).await;
         self.shared.connected.send_replace(false);
         if matches!(over, Over::Ended) {
             self.let_go(&mut socket).await;
@@ -342,7 +350,17 @@ impl Driver {
     }
 
     /// One turn: takes in what is there, carries out what it asks for, sends.
-    fn poll_hold(&mut self, socket: &mut Socket, mut sleep: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<Over> {
+    fn poll_browser(
+        &mut self,
+        socket: &mut Socket,
+        mut sleep: Pin<&mut Sleep>,
+        takes: Takes,
+        cx: &mut Context<'_>,
+    ) -> Poll<Over> {
+        let commands = match takes {
+            Takes::Commands => BATCH,
+            Takes::NoCommands => 0,
+        };
         loop {
             let mut busy = false;
             for _ in 0..BATCH {
@@ -356,7 +374,7 @@ impl Driver {
                     Poll::Pending => break,
                 }
             }
-            for _ in 0..BATCH {
+            for _ in 0..commands {
                 match self.inbox.poll_recv(cx) {
                     Poll::Ready(command) => {
                         if self.on_command(command) {
@@ -368,7 +386,7 @@ impl Driver {
                 }
             }
             self.carry_out();
-            if let Err(why) = self.send_outgoing(socket, cx) {
+            if let Poll::Ready(Err(why)) = self.send_outgoing(socket, cx) {
                 return Poll::Ready(Over::Lost(why));
             }
             if busy {
@@ -386,12 +404,13 @@ impl Driver {
         }
     }
 
-    /// Queues what the socket has room for, and writes. A socket that takes nothing does not stop the reading.
-    fn send_outgoing(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Result<(), String> {
+    /// Queues what the socket has room for, and writes; ready once all is written. A socket that takes nothing does not
+    /// stop the reading.
+    fn send_outgoing(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<Result<(), String>> {
         while !self.outgoing.is_empty() {
             match socket.poll_ready(cx)? {
                 Poll::Ready(()) => {}
-                Poll::Pending => return Ok(()),
+                Poll::Pending => return Poll::Pending,
             }
             let Some((id, message)) = self.outgoing.pop_front() else { break };
             // One that has ended meanwhile, by its deadline or because nobody waits, must not act any more.
@@ -400,35 +419,25 @@ impl Driver {
                 socket.queue(message)?;
             }
         }
-        match socket.poll_flush(cx) {
-            Poll::Ready(flushed) => flushed,
-            Poll::Pending => Ok(()),
-        }
+        socket.poll_flush(cx)
     }
 
-    /// Answers what is open and resumes what waits.
+    /// Answers what is open and resumes what waits. The supervisor sees to it that this ends.
     async fn let_go(&mut self, socket: &mut Socket) {
         let waiter = Waiter(u64::MAX);
         let (reply, mut done) = oneshot::channel();
         self.waiting.insert(waiter, reply);
         self.apply(Input::Leave(waiter));
-        self.carry_out();
-        let leaving = poll_fn(|cx| {
-            loop {
-                match socket.poll_receive(cx) {
-                    Poll::Ready(Ok(message)) => self.apply(Input::Message(message)),
-                    Poll::Ready(Err(_)) => return Poll::Ready(()),
-                    Poll::Pending => break,
-                }
-            }
-            self.carry_out();
-            match self.send_outgoing(socket, cx) {
-                Ok(()) => Pin::new(&mut done).poll(cx).map(|_| ()),
-                Err(_lost) => Poll::Ready(()),
-            }
-        });
-        if tokio::time::timeout(LEAVE, leaving).await.is_err() {
-            tracing::warn!("the browser did not answer while it was let go");
+        let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
+        poll_fn(|cx| match self.poll_browser(socket, sleep.as_mut(), Takes::NoCommands, cx) {
+            Poll::Ready(_lost) => Poll::Ready(()),
+            Poll::Pending => Pin::new(&mut done).poll(cx).map(|_| ()),
+        })
+        .await;
+        // Its last words may still wait for room in a socket that takes nothing.
+        let written = poll_fn(|cx| self.send_outgoing(socket, cx));
+        if tokio::time::timeout(LAST_WORDS, written).await.is_err() {
+            tracing::warn!("the browser took nothing any more while it was let go");
         }
     }
 
@@ -529,7 +538,7 @@ async fn close_browser(socket: &mut Socket) -> bool {
         }
         socket.poll_flush(cx).map(|flushed| flushed.is_ok())
     });
-    tokio::time::timeout(LEAVE, sent).await.unwrap_or(false)
+    tokio::time::timeout(LAST_WORDS, sent).await.unwrap_or(false)
 }
 
 /// Returns the browser's UUID from `ws://host:port/devtools/browser/<uuid>`; another path has none.

@@ -55,6 +55,23 @@ pub(in super::super) struct Ahead {
     frame: FrameId,
 }
 
+impl Purpose {
+    /// Returns who waits for the command's answer, if it is a step of finding out what a page asks.
+    pub(in super::super) fn asking(&self) -> Option<&Asking> {
+        match self {
+            Self::BridgeOwner(asking) | Self::BridgeOwnerNode(asking) | Self::BridgeQuestion(asking) => Some(asking),
+            _ => None,
+        }
+    }
+
+    fn into_asking(self) -> Option<Asking> {
+        match self {
+            Self::BridgeOwner(asking) | Self::BridgeOwnerNode(asking) | Self::BridgeQuestion(asking) => Some(asking),
+            _ => None,
+        }
+    }
+}
+
 enum Step {
     Forbidden,
     Allowed,
@@ -170,6 +187,31 @@ impl Supervisor {
                 self.go_on(&asking.session);
             }
             // Not so here, where the document's policy is bypassed (fact F21).
+            Held::Request { id, .. } => self.answer_request(Purpose::Ignored, &asking.session, &id, CANCEL),
+        }
+    }
+
+    /// Ends the asking of every page of a tab of which nothing was shown to anybody yet.
+    pub(super) fn cancel_unasked(&mut self, target: &TargetId) {
+        for id in self.calls.select(|flight| flight.purpose.asking().is_some()) {
+            let Some(flight) = self.calls.get_mut(id) else { continue };
+            let session = flight.purpose.asking().and_then(|asking| self.sessions.get(&asking.session));
+            if session.is_none_or(|session| session.tab.as_ref() != Some(target)) {
+                continue;
+            }
+            let asked = std::mem::replace(&mut flight.purpose, Purpose::Ignored);
+            if let Some(asking) = asked.into_asking() {
+                self.cancel(asking);
+            }
+        }
+    }
+
+    fn cancel(&mut self, asking: Asking) {
+        match asking.held {
+            Held::Pause { call_frame, .. } => {
+                self.end_reading(&asking.session);
+                self.cancel_pause(&asking.session, &call_frame);
+            }
             Held::Request { id, .. } => self.answer_request(Purpose::Ignored, &asking.session, &id, CANCEL),
         }
     }

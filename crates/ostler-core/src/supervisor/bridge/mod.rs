@@ -28,6 +28,7 @@ pub(super) use self::pauses::Told;
 pub(super) use self::sandbox::Sandbox;
 pub(super) use self::script::Script;
 pub use self::secret::BridgeSecret;
+use super::answers::AnsweredBy;
 use super::dialogs::Dialog;
 use super::publish::Dirty;
 use super::sessions::{Kind, Session};
@@ -260,6 +261,22 @@ impl Supervisor {
         }
     }
 
+    /// We leave a tab: whatever waits in our script there goes on as cancelled, what nobody has looked at yet as well.
+    /// Nobody waits for the answers, since our sessions end behind these commands.
+    pub(super) fn let_scripts_go_on(&mut self, target: &TargetId) {
+        for (_, number) in self.open_and_unanswered().into_iter().filter(|(tab, _)| tab == target) {
+            if self.dialog(target, number).is_some_and(Dialog::is_bridged) {
+                self.answer(target, number, false, None, AnsweredBy::Leaving);
+            }
+        }
+        let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
+        let paused = dialogs.filter(|dialog| matches!(dialog.via, Via::Pause { .. }));
+        for owner in paused.map(|dialog| dialog.owner.clone()).collect::<Vec<_>>() {
+            self.go_on(&owner);
+        }
+        self.cancel_unasked(target);
+    }
+
     /// A dialog of the bridge is closed: clients that watch the events are told, as of a native one.
     pub(super) fn on_bridged_closed(&mut self, target: &TargetId, dialog: &Dialog) {
         let Some(task) = self.tabs.get(target).map(|tab| tab.task.clone()) else { return };
@@ -318,10 +335,7 @@ impl Supervisor {
         let session = self.sessions.get(id);
         let crashed = session.is_some_and(|session| session.crashed);
         let reading = session.and_then(|session| session.bridge.as_ref()?.reading).is_some();
-        let looking = |flight: &Flight<Purpose>| match &flight.purpose {
-            Purpose::BridgeOwner(asking) | Purpose::BridgeOwnerNode(asking) => asking.session == *id,
-            _ => false,
-        };
+        let looking = |flight: &Flight<Purpose>| flight.purpose.asking().is_some_and(|asking| asking.session == *id);
         let waits = self.calls.any(looking) || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits);
         if crashed || reading || waits {
             return false;

@@ -25,6 +25,8 @@ use crate::view::ClosedBy;
 
 /// Reads the question with the proof that our script asks it, and by that tells the script that somebody has it.
 const READ: &str = "(seen = true, { proof, question })";
+/// Tells the script that somebody has it, and nothing more: it then takes being let go on for Cancel.
+const MARK: &str = "seen = true";
 /// Makes a script that somebody has looked at ask by the native dialog all the same.
 const ASK_NATIVELY: &str = "answer = { native: true }";
 /// How long a pause that may be somebody else's waits for them in a browser that is not ours.
@@ -172,7 +174,14 @@ impl Supervisor {
         self.go_on(id);
     }
 
-    pub(super) fn go_on(&mut self, id: &SessionId) {
+    /// Lets a page go on whose question was not asked, as if somebody had said no.
+    pub(super) fn cancel_pause(&mut self, id: &SessionId, call_frame: &str) {
+        let params = super::super::object(&[("callFrameId", call_frame), ("expression", MARK)]);
+        self.send_own(Purpose::Ignored, Some(id), "Debugger.evaluateOnCallFrame", &params);
+        self.go_on(id);
+    }
+
+    pub(in super::super) fn go_on(&mut self, id: &SessionId) {
         if self.sessions.contains_key(id) {
             self.send_own(Purpose::Ignored, Some(id), "Debugger.resume", "{}");
         }

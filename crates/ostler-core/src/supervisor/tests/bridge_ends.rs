@@ -144,28 +144,6 @@ fn a_crash_or_a_lost_connection_ends_the_question() {
 }
 
 #[test]
-fn leaving_answers_what_is_open_and_what_is_being_read() {
-    let mut bench = Bench::bridged();
-    bench.oopif("S", "T", "O", "SO", "PO");
-    bench.asks("S", "T", "confirm", 1);
-    bench.pauses("SO", "O");
-    let waiter = bench.waiter();
-    bench.input(Input::Leave(waiter));
-    let version = bench.expect("", "Browser.getVersion");
-    bench.reply(&version, "{}");
-    assert!(bench.takes_answer("S", true).contains(r#"{"accept":false}"#));
-    assert!(bench.is_waiting(waiter), "a page has paused, and its question is on its way");
-    bench.frames_may_ask();
-    assert!(bench.is_waiting(waiter));
-    let read = bench.expect("SO", ON_FRAME);
-    bench.reply_question(&read, "confirm", 1);
-    assert!(bench.is_waiting(waiter));
-    bench.takes_answer("SO", true);
-    assert!(bench.outcome(waiter).is_ok());
-    assert_eq!(bench.pending(), [""; 0]);
-}
-
-#[test]
 fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
     let mut bench = Bench::bridged();
     bench.oopif("S", "T", "O", "SO", "PO");

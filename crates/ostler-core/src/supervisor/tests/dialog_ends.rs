@@ -281,69 +281,6 @@ fn dialogs_that_queue_in_one_process_are_answered_one_after_the_other() {
     assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Agent), ("d-2", ClosedBy::Agent)]));
 }
 
-// --- leaving ---
-
-#[test]
-fn leaving_dismisses_what_is_open_and_tells_when_that_is_done() {
-    let mut bench = Bench::with_tab();
-    bench.tab("T2", "S2", "P2");
-    bench.opening("S", "T", "confirm", "");
-    bench.opening("S2", "T2", "alert", "");
-    bench.attached("S", "O", "SO", "iframe", true, "");
-    let waiter = bench.waiter();
-    bench.input(Input::Leave(waiter));
-    let first = bench.expect("S", ANSWER);
-    assert_eq!(first.params, r#"{"accept":false}"#, "A11");
-    let second = bench.expect("S2", ANSWER);
-    let resume = bench.expect("SO", "Runtime.runIfWaitingForDebugger");
-    for sent in [&first, &second] {
-        bench.reply(sent, "{}");
-        assert!(bench.is_waiting(waiter));
-    }
-    bench.reply(&resume, "{}");
-    assert!(bench.is_waiting(waiter), "what was sent before may still be on its way");
-    let last = bench.expect("", "Browser.getVersion");
-    bench.reply(&last, "{}");
-    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
-}
-
-#[test]
-fn leaving_with_nothing_open_is_done_at_once() {
-    let mut bench = Bench::unconnected();
-    let waiter = bench.waiter();
-    bench.input(Input::Leave(waiter));
-    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
-}
-
-#[test]
-fn a_popup_that_comes_while_we_leave_runs_at_once() {
-    let mut bench = Bench::with_tab();
-    let waiter = bench.waiter();
-    bench.input(Input::Leave(waiter));
-    let more = r#","openerId":"T","canAccessOpener":true"#;
-    bench.target_created("POPUP", "page", more);
-    bench.attached("", "POPUP", "SP", "page", true, more);
-    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
-    assert!(!bench.was_sent("SP", "Page.enable"), "E3: nobody would be there to resume it afterwards");
-}
-
-#[test]
-fn leaving_a_browser_that_is_not_ours_waits_for_a_popup_that_is_being_attached() {
-    let mut bench = Bench::guest();
-    bench.tab_of_guest("T", "S");
-    let waiter = bench.waiter();
-    bench.input(Input::Leave(waiter));
-    let last = bench.expect("", "Browser.getVersion");
-    bench.target_created("POPUP", "page", r#","openerId":"T","canAccessOpener":true"#);
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.reply(&last, "{}");
-    assert!(bench.is_waiting(waiter), "E2: it is held, and nobody else lets it go");
-    bench.attached("", "POPUP", "SP", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"SP"}"#);
-    bench.expect("SP", "Runtime.runIfWaitingForDebugger");
-    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
-}
-
 #[test]
 fn a_lost_connection_leaves_an_open_dialog_that_nobody_can_answer() {
     let mut bench = Bench::with_tab();

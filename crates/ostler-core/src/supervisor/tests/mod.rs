@@ -19,6 +19,7 @@ mod dialog_ends;
 mod dialogs;
 mod focus;
 mod frames;
+mod leaving;
 mod link;
 mod orders;
 mod quiet;

@@ -136,18 +136,6 @@ fn a_guest_records_nothing_of_foreign_tabs() {
 // --- the end ---
 
 #[test]
-fn an_ended_tasks_dialogs_are_dismissed_before_its_tabs_are_left() {
-    let mut bench = two_tasks();
-    bench.opening("SB", "B", "confirm", "");
-    bench.end_task("b");
-    assert_eq!(bench.methods(), ["SB Page.handleJavaScriptDialog", "Target.detachFromTarget"], "A11");
-    assert_eq!(bench.sent[0].params, r#"{"accept":false}"#);
-    assert_eq!(bench.retired, [TaskId::from("b")]);
-    let call = bench.call_for("b", "Runtime.evaluate");
-    assert_eq!(bench.code(call), "unknown_task");
-}
-
-#[test]
 fn an_ended_tasks_calls_end() {
     let mut bench = two_tasks();
     let sent = bench.call_for("b", "Runtime.evaluate");
