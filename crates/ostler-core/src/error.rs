@@ -142,6 +142,8 @@ pub enum Words {
 pub enum TimeoutHint {
     /// The page has not answered anything for the whole time: a script keeps it busy.
     PageBusy,
+    /// Nothing was heard from the browser for the whole time, and it does not say its version either.
+    BrowserSilent,
     /// It was asked to stop the script that keeps the page busy, and the page does not answer all the same.
     StillBusy,
     /// Nothing in particular.
@@ -185,6 +187,9 @@ impl CallError {
             Self::Timeout { method, timeout_ms, hint } => {
                 let busy = match hint {
                     TimeoutHint::PageBusy => "; a script keeps the page busy",
+                    TimeoutHint::BrowserSilent => {
+                        "; the browser itself answers nothing either, so its process is stopped or overloaded"
+                    }
                     TimeoutHint::StillBusy | TimeoutHint::None => "",
                 };
                 format!("{method} gave no answer within {timeout_ms} ms{busy}")
@@ -238,6 +243,12 @@ impl CallError {
                 "stop the script with browser_cdp and Runtime.terminateExecution, or close the tab with browser_tabs",
                 "stop the script with `ostler interrupt`, or reload the page with `ostler cdp Page.reload`",
                 "stop the script with `ostler interrupt` in a shell, or reload the page with cdp(\"Page.reload\")",
+            ],
+            Self::Timeout { hint: TimeoutHint::BrowserSilent, .. } => [
+                r#"let the process go on and ask again, or let go of the browser with {"meta": "disconnect"}, which also ends one that ostler launched"#,
+                "tell the user of it: no tool can change that",
+                "let the process go on and try again, or let go of the browser with `ostler disconnect`, which also ends one that ostler launched",
+                "let the process go on and try again, or let go of the browser with `ostler disconnect` in a shell, which also ends one that ostler launched",
             ],
             Self::Timeout { hint: TimeoutHint::StillBusy, .. } => [
                 "reload the page with Page.reload, or close the tab with Target.closeTarget",
@@ -360,6 +371,7 @@ mod tests {
             dialog(DialogKind::Prompt, true),
             dialog(DialogKind::Unknown, false),
             timeout(TimeoutHint::PageBusy),
+            timeout(TimeoutHint::BrowserSilent),
             timeout(TimeoutHint::StillBusy),
             timeout(TimeoutHint::None),
             CallError::SessionGone { what: "tab T".to_owned() },

@@ -196,7 +196,7 @@ fn status_is_one_request_and_a_table() {
     );
     assert_eq!(ran.stdout, expected);
     // Nothing here makes the daemon ask a browser, so none is waited for.
-    assert_eq!(daemon.asked(), [r#"{"meta":"overview"}"#]);
+    assert_eq!(daemon.asked(), [r#"{"meta":"overview","ask_browser_ms":2000}"#]);
 
     let ran = sandbox.run(&["status", "--json"]);
     ran.assert_done();

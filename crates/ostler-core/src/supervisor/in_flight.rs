@@ -9,11 +9,12 @@ use crate::cdp::envelope::WireError;
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{CallId, SessionId, TaskId, Waiter};
 
-/// How long before the end of its time an unanswered call makes us ask whether its page answers at all.
-const PROBE: Duration = Duration::from_millis(200);
+/// How long before the end of its time an unanswered call makes us ask whether its page, or the browser, answers at all.
+pub(super) const PROBE: Duration = Duration::from_millis(200);
 
 impl Supervisor {
-    /// Sends a client's command. Shortly before its time is over its page is asked whether it answers at all.
+    /// Sends a client's command. Shortly before its time is over its page is asked whether it answers at all, and the
+    /// browser too if nothing was heard from it.
     pub(super) fn send_for_client(
         &mut self,
         purpose: Purpose,
@@ -23,7 +24,7 @@ impl Supervisor {
         left: Duration,
     ) -> CallId {
         let id = self.send(purpose, session, method, params, left);
-        if session.is_some() && !blocking::finishes_despite_dialog(method) && left >= 2 * PROBE {
+        if left >= 2 * PROBE {
             self.set_deadline(id, left - PROBE, Timer::Probe(id));
         }
         id
@@ -37,11 +38,14 @@ impl Supervisor {
         }
     }
 
-    /// Asks the page of a call that is nearly out of time whether it answers anything at all: a call that awaits a
-    /// promise is silent on an idle page too.
+    /// Asks whether anything at all answers, once a call is nearly out of time: one that awaits a promise is silent on an
+    /// idle page too.
     pub(super) fn on_probe_due(&mut self, id: CallId) {
         self.set_deadline(id, PROBE, Timer::Call(id));
-        let session = self.calls.get(id).and_then(|flight| flight.session.clone());
+        let Some(flight) = self.calls.get(id) else { return };
+        let session = flight.session.clone().filter(|_| !blocking::finishes_despite_dialog(&flight.method));
+        let time = time_of(flight);
+        self.ask_browser(time.saturating_sub(PROBE));
         if let Some(session) = session.filter(|id| self.sessions.get(id).is_some_and(|session| session.supervised)) {
             self.ask_isolate(&session);
         }
@@ -95,16 +99,24 @@ impl Supervisor {
 
     /// Returns the error of a command whose time is over, with what is known of its page.
     pub(super) fn timeout_of(&self, flight: &Flight<Purpose>) -> CallError {
-        let timeout = match flight.purpose {
-            Purpose::Client { timeout, .. } => timeout,
-            _ => super::OWN_CALL,
-        };
+        let timeout = time_of(flight);
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
         let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
         let probe =
             |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
         let busy = silent && !blocking::finishes_despite_dialog(&flight.method) && self.calls.any(probe);
-        let hint = if busy { TimeoutHint::PageBusy } else { TimeoutHint::None };
+        let hint = match self.hint_of_silence(timeout) {
+            TimeoutHint::None if busy => TimeoutHint::PageBusy,
+            hint => hint,
+        };
         CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
+    }
+}
+
+/// Returns how long a command was given in all.
+fn time_of(flight: &Flight<Purpose>) -> Duration {
+    match flight.purpose {
+        Purpose::Client { timeout, .. } => timeout,
+        _ => super::OWN_CALL,
     }
 }

@@ -41,7 +41,11 @@ impl Supervisor {
 
     pub(super) fn on_interrupt_due(&mut self, waiter: Waiter) {
         let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
-        for id in self.calls.select(mine) {
+        let unanswered = self.calls.select(mine);
+        if !unanswered.is_empty() {
+            self.ask_browser(PATIENCE);
+        }
+        for id in unanswered {
             if let Some(session) = self.calls.get(id).and_then(|flight| flight.session.clone()) {
                 self.send_own(Purpose::Ignored, Some(&session), "Runtime.terminateExecution", "{}");
             }
@@ -58,8 +62,10 @@ impl Supervisor {
                 }
             }
             let error = match error {
-                CallError::Timeout { timeout_ms, .. } => {
-                    CallError::Timeout { method: "interrupt".to_owned(), timeout_ms, hint: TimeoutHint::StillBusy }
+                CallError::Timeout { timeout_ms, hint, .. } => {
+                    let silent = hint == TimeoutHint::BrowserSilent;
+                    let hint = if silent { hint } else { TimeoutHint::StillBusy };
+                    CallError::Timeout { method: "interrupt".to_owned(), timeout_ms, hint }
                 }
                 error => error,
             };

@@ -108,6 +108,8 @@ enum Purpose {
     Title(TargetId),
     /// Is the browser's side of a silent page there?
     Silence(SessionId),
+    /// Does the browser itself answer, of which nothing at all is heard?
+    Alive,
     /// What makes a page behave as the one in front, sent once it answers.
     Focus(SessionId),
     /// The session's part of the frame tree.
@@ -207,6 +209,8 @@ pub struct Supervisor {
     ending: bool,
     /// Until that is done.
     leave: Option<Leave>,
+    /// When the browser told anything last, whatever it was.
+    heard: Timestamp,
 }
 
 impl Supervisor {
@@ -236,6 +240,7 @@ impl Supervisor {
             departed: Vec::new(),
             ending: false,
             leave: None,
+            heard: Timestamp::default(),
         }
     }
 
@@ -309,6 +314,7 @@ impl Supervisor {
     }
 
     fn on_message(&mut self, message: &Bytes) {
+        self.heard = self.now;
         match envelope::read(message) {
             Some(Message::Response { id, outcome }) => {
                 // An answer that nobody waits for any more was ended for a reason that was told.
@@ -429,7 +435,7 @@ impl Supervisor {
                 }
             }
             Timer::Probe(id) => self.on_probe_due(id),
-            Timer::Queued(waiter) => self.on_queued_too_long(waiter),
+            Timer::Queued(waiter) => self.on_queued_for_long(waiter),
             Timer::Resume(session) => self.on_resume_due(&session),
             Timer::Silence(session) => self.on_silence(&session),
             Timer::StillSilent(session) => self.on_still_silent(&session),
@@ -496,7 +502,7 @@ impl Supervisor {
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
-            Purpose::Leave | Purpose::Ignored => {}
+            Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}
         }
     }
 

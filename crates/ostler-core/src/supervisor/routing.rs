@@ -13,6 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answers::AnsweredBy;
+use super::in_flight::PROBE;
 use super::sessions::{Kind, Phase};
 use super::timers::{Timer, TimerId};
 use super::{ClientCall, Flight, Link, OnDialog, Purpose, Supervisor, blocking, choosers, object, wire};
@@ -158,7 +159,9 @@ impl Supervisor {
     /// Starts the request's own time, which runs while it waits.
     fn arm(&mut self, request: &mut Request) {
         if request.timer.is_none() {
-            request.timer = Some(self.timers.start(request.deadline, Timer::Queued(request.waiter)));
+            let left = request.deadline.since(self.now);
+            let first = if left >= 2 * PROBE { left - PROBE } else { left };
+            request.timer = Some(self.start_timer(first, Timer::Queued(request.waiter)));
         }
     }
 
@@ -180,14 +183,37 @@ impl Supervisor {
         self.finish(request.waiter, outcome);
     }
 
-    pub(super) fn on_queued_too_long(&mut self, waiter: Waiter) {
+    /// Shortly before a request has waited long enough the browser is asked whether it answers, if nothing was heard.
+    pub(super) fn on_queued_for_long(&mut self, waiter: Waiter) {
+        let Some(request) = self.queued(waiter) else { return };
+        let (deadline, timeout) = (request.deadline, request.timeout);
+        if deadline <= self.now {
+            return self.on_queued_too_long(waiter);
+        }
+        let timer = self.timers.start(deadline, Timer::Queued(waiter));
+        if let Some(request) = self.queued(waiter) {
+            request.timer = Some(timer);
+        }
+        if matches!(self.link, Link::Ready) {
+            self.ask_browser(timeout.saturating_sub(PROBE));
+        }
+    }
+
+    fn queued(&mut self, waiter: Waiter) -> Option<&mut Request> {
+        let queues = std::iter::once(&mut self.waiting)
+            .chain(self.tabs.values_mut().map(|tab| &mut tab.queue))
+            .chain(self.tasks.values_mut().map(|task| &mut task.queue));
+        queues.flatten().find(|request| request.waiter == waiter)
+    }
+
+    fn on_queued_too_long(&mut self, waiter: Waiter) {
         let Some(mut request) = self.take_queued(waiter) else { return };
         request.timer = None;
         let error = if matches!(self.link, Link::Ready) {
             CallError::Timeout {
                 method: request.name().to_owned(),
                 timeout_ms: millis(request.timeout),
-                hint: TimeoutHint::None,
+                hint: self.hint_of_silence(request.timeout),
             }
         } else {
             let why = "the browser has not accepted the connection yet; if it shows a prompt, click Allow".to_owned();

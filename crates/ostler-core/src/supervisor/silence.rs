@@ -74,6 +74,24 @@ impl Supervisor {
         self.calls.any(|flight| matches!(&flight.purpose, Purpose::PageEnable(other) if other == id))
     }
 
+    /// Asks the browser whether it answers, if nothing at all was heard from it for so long. One whose process is stopped
+    /// keeps its connection, and each of its pages looks as if a script kept it busy.
+    pub(super) fn ask_browser(&mut self, silent: Duration) {
+        if self.now.since(self.heard) >= silent && !self.asks_browser() {
+            self.send_own(Purpose::Alive, None, "Browser.getVersion", "{}");
+        }
+    }
+
+    /// Returns what is to be said of a wait of this length if the browser told nothing meanwhile, and was asked.
+    pub(super) fn hint_of_silence(&self, waited: Duration) -> TimeoutHint {
+        let silent = self.now.since(self.heard) >= waited && self.asks_browser();
+        if silent { TimeoutHint::BrowserSilent } else { TimeoutHint::None }
+    }
+
+    fn asks_browser(&self) -> bool {
+        self.calls.any(|flight| matches!(flight.purpose, Purpose::Alive))
+    }
+
     /// Keeps in mind that a script keeps the page busy, for whoever looks at the tabs: they are told from what is known.
     pub(super) fn note_hung(&mut self, flight: &Flight<Purpose>, error: &CallError) {
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 pub(crate) enum Timer {
     /// A command's time is over.
     Call(CallId),
-    /// A request that waits for a tab or for the connection has waited long enough.
+    /// A request that waits for a tab or for the connection has waited long enough, or nearly so.
     Queued(Waiter),
     /// A target waits to be resumed, and its set-up has not answered (facts C8, C12).
     Resume(SessionId),

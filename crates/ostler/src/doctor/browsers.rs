@@ -1,13 +1,32 @@
-//! The browsers that can be driven now: the one that the settings name, or those that run on this machine.
+//! The browsers that can be driven now: those that the daemon holds, and the one that the settings name or those that run
+//! on this machine.
 //!
 //! Only their HTTP side is asked, and profile folders are read. No WebSocket is dialled, so no browser asks its person
 //! for consent, and none is rented.
 
-use super::Finding;
+use std::thread;
+
+use super::{Finding, held};
 use crate::config::{Environment, NamedBrowser};
 use crate::endpoint::{self, EndpointError, Sighting, Source, Standing};
 
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
+    thread::scope(|scope| {
+        // A daemon that is stuck takes its time, and looking around takes some too.
+        let asking = scope.spawn(|| held::findings(&held::ask(environment)));
+        let around = look_around(environment);
+        let mut findings = asking.join().unwrap_or_default();
+        // Whoever has one does not miss another.
+        let has_one = !findings.is_empty();
+        findings.extend(around.into_iter().filter(|finding| !has_one || finding.what != NONE_RUNS));
+        findings
+    })
+}
+
+/// What is said where no browser runs.
+const NONE_RUNS: &str = "none runs on this machine with remote debugging on";
+
+fn look_around(environment: &Environment) -> Vec<Finding> {
     let Ok(settings) = environment.daemon_settings() else { return Vec::new() };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -43,7 +62,7 @@ fn named(by: &str, label: &str, found: Result<(), EndpointError>) -> Finding {
 
 fn running(seen: Vec<Sighting>) -> Vec<Finding> {
     if seen.is_empty() {
-        let note = Finding::note("none runs on this machine with remote debugging on");
+        let note = Finding::note(NONE_RUNS);
         return vec![note.fix("`ostler connect --launch` starts one, or see docs/discovery.md for your own")];
     }
     seen.into_iter().map(finding).collect()

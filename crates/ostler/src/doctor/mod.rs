@@ -12,6 +12,7 @@ mod cloud;
 mod daemon;
 mod files;
 mod finding;
+mod held;
 mod home;
 mod launch;
 mod leftovers;

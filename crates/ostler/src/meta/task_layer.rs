@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::view::{ClosedDialogView, TaskView};
@@ -75,6 +76,9 @@ pub(crate) trait TaskLayer: Send + Sync + 'static {
 
     /// Returns whether the browser of a task can be reached; with `unlike`, once the answer is another.
     fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> impl Future<Output = bool> + Send;
+
+    /// Returns whether the browser of a task answers within `limit`; none if there is no connection to it.
+    fn browser_answers(&self, task: &TaskId, limit: Duration) -> impl Future<Output = Option<bool>> + Send;
 
     /// Returns the events of a task.
     fn events(&self, task: &TaskId) -> Result<Arc<Self::Events>, CallError>;
@@ -165,6 +169,10 @@ impl TaskLayer for Registry {
 
     async fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> bool {
         self.reachable(task, unlike).await
+    }
+
+    async fn browser_answers(&self, task: &TaskId, limit: Duration) -> Option<bool> {
+        self.browser_answers(task, limit).await
     }
 
     fn events(&self, task: &TaskId) -> Result<Arc<TaskEvents>, CallError> {

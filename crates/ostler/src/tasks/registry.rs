@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use ostler_core::supervisor::{self, BridgeSecret, ClientCall, Input, Outcome};
+use ostler_core::supervisor::{self, BridgeSecret, ClientCall, Input, OnDialog, Outcome};
 use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
 use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint};
 use tokio::sync::watch;
@@ -212,6 +212,29 @@ impl Registry {
                 return reachable;
             }
             let _ = timeout(LOOK_AGAIN, handle.connection_changed()).await;
+        }
+    }
+
+    /// Returns whether the browser of a task answers within `limit`; none if there is no connection to it, which then is
+    /// not made either.
+    pub(crate) async fn browser_answers(&self, task: &TaskId, limit: Duration) -> Option<bool> {
+        let entry = self.entry(task).ok().filter(|entry| entry.handle.is_connected())?;
+        let asked = entry.handle.call(|waiter| ClientCall {
+            waiter,
+            task: task.clone(),
+            session: None,
+            frame: None,
+            target: None,
+            method: "Browser.getVersion".to_owned(),
+            params: None,
+            timeout: limit,
+            on_dialog: OnDialog::Return,
+        });
+        match asked.await {
+            // A backend that refuses it answers, too.
+            Ok(_) | Err(CallError::Cdp { .. }) => Some(true),
+            Err(CallError::Timeout { .. }) => Some(false),
+            Err(_) => None,
         }
     }
 

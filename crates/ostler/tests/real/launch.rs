@@ -79,6 +79,45 @@ fn a_launch_with_other_options_is_another_browser_and_one_with_no_other_keeps_it
 }
 
 #[test]
+fn a_browser_whose_process_is_stopped_is_told_from_a_page_that_is_busy() {
+    let sandbox = Sandbox::new();
+    launch(&sandbox, &[]).assert_done();
+    let mut line = Line::connect(&sandbox.socket());
+    assert_eq!(line.js("1 + 1"), 2);
+    let doctor = || Ran::of(sandbox.ostler(&["doctor"]).env_remove("BU_CDP_WS").env("HOME", sandbox.path("nobody")));
+    let ran = doctor();
+    assert!(ran.stdout.contains("task default is in ws://") && !ran.stdout.contains("none runs"), "{ran:?}");
+    assert!(!sandbox.run(&["status"]).stdout.contains("silent"));
+
+    let theirs = format!("--user-data-dir={}", sandbox.path("").display());
+    let browser = processes::naming(&theirs);
+    for pid in &browser {
+        kill(*pid, rustix::process::Signal::STOP);
+    }
+    for call in [
+        serde_json::json!({"method": "Runtime.evaluate", "params": {"expression": "1"}, "timeout_ms": 600}),
+        serde_json::json!({"method": "Target.getTargets", "timeout_ms": 600}),
+    ] {
+        let late = line.ask(call);
+        assert_eq!(late["error_code"], "timeout", "{late}");
+        let said = late["error"].as_str().unwrap_or_default();
+        assert!(said.contains("the browser itself answers nothing") && !said.contains("busy"), "{late}");
+    }
+    let ran = sandbox.run(&["status"]);
+    ran.assert_done();
+    assert!(ran.stdout.contains("silent  the browser answers nothing: its process is stopped"), "{ran:?}");
+    let ran = doctor();
+    assert!(ran.code == Some(1) && ran.stdout.contains("the browser of task default has answered nothing"), "{ran:?}");
+
+    for pid in browser {
+        kill(pid, rustix::process::Signal::CONT);
+    }
+    assert_eq!(line.js("1 + 2"), 3);
+    assert!(!sandbox.run(&["status"]).stdout.contains("silent"));
+    sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
 fn a_browser_that_has_ended_is_launched_again_only_when_somebody_says_so() {
     let sandbox = Sandbox::new();
     launch(&sandbox, &[]).assert_done();

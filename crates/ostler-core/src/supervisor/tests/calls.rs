@@ -279,9 +279,59 @@ fn a_page_is_called_busy_only_if_it_answered_nothing_all_the_while() {
             let sent = bench.expect("S", "Runtime.getProperties");
             bench.reply(&sent, "{}");
         }
-        bench.pass(ms(700));
+        bench.pass(ms(500));
+        if !answers_another {
+            let version = bench.expect("", "Browser.getVersion");
+            bench.reply(&version, "{}");
+        }
+        bench.pass(ms(200));
         assert_eq!(bench.error(call).to_string().contains("keeps the page busy"), !answers_another);
     }
+}
+
+#[test]
+fn a_browser_that_answers_nothing_at_all_is_told_from_a_busy_page() {
+    for (method, session) in [("Runtime.evaluate", "S"), ("Target.getTargets", "")] {
+        let mut bench = Bench::with_tab();
+        bench.pass(ms(1));
+        let call = ClientCall { timeout: ms(700), ..bench.client_call(method) };
+        let call = bench.make(call);
+        bench.expect(session, method);
+        bench.pass(ms(499));
+        bench.expect_nothing_sent();
+        bench.pass(ms(1));
+        bench.expect("", "Browser.getVersion");
+        bench.pass(ms(200));
+        assert_eq!(bench.code(call), "timeout");
+        let told = bench.error(call).to_string();
+        assert!(told.contains("the browser itself answers nothing either") && !told.contains("busy"), "{told}");
+        assert_ne!(bench.tab_state("T"), TabState::Hung, "nothing is known of the page");
+    }
+}
+
+#[test]
+fn a_browser_that_tells_anything_is_not_asked_whether_it_answers() {
+    let mut bench = Bench::with_tab();
+    let call = ClientCall { timeout: ms(700), ..bench.client_call("Target.getTargets") };
+    let call = bench.make(call);
+    bench.expect("", "Target.getTargets");
+    bench.pass(ms(100));
+    bench.event("S", "Page.lifecycleEvent", "{}");
+    bench.pass(ms(600));
+    bench.expect_nothing_sent();
+    assert!(!bench.error(call).to_string().contains("the browser itself"));
+}
+
+#[test]
+fn a_request_that_waits_for_a_tab_of_a_browser_that_answers_nothing_is_told_so() {
+    let mut bench = Bench::own();
+    bench.pass(ms(1));
+    let waiter = bench.waiter();
+    bench.input(Input::CurrentTab { waiter, task: TaskId::default_task(), timeout: ms(700) });
+    bench.expect("", "Target.createTarget");
+    bench.pass(ms(700));
+    bench.expect("", "Browser.getVersion");
+    assert!(bench.error(waiter).to_string().contains("the browser itself answers nothing either"));
 }
 
 #[test]
@@ -428,6 +478,9 @@ fn an_interrupt_that_cannot_free_the_page_ends_once_with_timeout() {
     let mut bench = Bench::with_oopif();
     let waiter = bench.waiter();
     bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    bench.pass(ms(150));
+    let version = bench.expect("", "Browser.getVersion");
+    bench.reply(&version, "{}");
     bench.pass(Duration::from_secs(30));
     assert_eq!(bench.code(waiter), "timeout");
     let told = bench.error(waiter).to_string();

@@ -22,7 +22,16 @@ struct AskOverview {
     seen: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask_browser_ms: Option<u64>,
 }
+
+/// How long a browser gets to show that it answers: a thousand times what it takes on an idle machine.
+const ANSWERS_WITHIN_MS: u64 = 2_000;
+
+/// What is said of a browser that does not answer.
+const SILENT: &str = "the browser answers nothing: its process is stopped or overloaded; let it go on, or let go of it with \
+                      `ostler disconnect`, which also ends one that ostler launched";
 
 /// All tasks, at one moment.
 pub(super) struct Overview {
@@ -47,6 +56,8 @@ pub(super) struct Task {
     /// Which one it is and how it was found, or why there is none.
     pub(super) browser: String,
     active: bool,
+    /// False where its process is stopped or has no time for us, though the connection stands.
+    answers: Option<bool>,
     frames: u64,
     events: u64,
     lost: u64,
@@ -73,10 +84,20 @@ struct Page {
 }
 
 impl Overview {
+    /// Asks for it, and each browser whether it answers.
+    pub(super) fn ask(client: &mut Client) -> Result<Self, Failure> {
+        let ask_browser_ms = Some(ANSWERS_WITHIN_MS);
+        Self::request(client, &AskOverview { meta: "overview", seen: None, wait_ms: None, ask_browser_ms })
+    }
+
     /// Asks for it; with `seen`, waits for news since then, for `wait_ms` at most.
-    pub(super) fn ask(client: &mut Client, seen: Option<u64>, wait_ms: Option<u64>) -> Result<Self, Failure> {
-        let request = AskOverview { meta: "overview", seen, wait_ms };
-        let line = reply::not_an_error(client.request(&request, CALL_DEFAULT)?)?;
+    pub(super) fn news(client: &mut Client, seen: Option<u64>, wait_ms: u64) -> Result<Self, Failure> {
+        let wait_ms = Some(wait_ms);
+        Self::request(client, &AskOverview { meta: "overview", seen, wait_ms, ask_browser_ms: None })
+    }
+
+    fn request(client: &mut Client, request: &AskOverview) -> Result<Self, Failure> {
+        let line = reply::not_an_error(client.request(request, CALL_DEFAULT)?)?;
         Context::mention_version(client);
         let Reply { tasks, next } = reply::read(&line)?;
         let raw = tasks.get().as_bytes();
@@ -119,6 +140,9 @@ impl Task {
     fn details(&self, now: f64) -> Vec<String> {
         let attached = if self.active { "" } else { "not attached: " };
         let mut lines = vec![format!("  in      {attached}{}", screen::one_line(&self.browser, 160))];
+        if self.answers == Some(false) {
+            lines.push(format!("  silent  {SILENT}"));
+        }
         let is_current = |tab: &Tab| self.page.as_ref().is_some_and(|page| page.target_id == tab.target_id);
         let shown = self.tab_list.iter().enumerate().filter(|(at, tab)| *at < MOST_TABS || is_current(tab));
         lines.extend(shown.map(|(_, tab)| {

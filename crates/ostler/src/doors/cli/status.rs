@@ -1,4 +1,4 @@
-//! `ostler status`: who is there, at a glance. It asks nothing that waits for the browser.
+//! `ostler status`: who is there, at a glance. It asks nothing that a page can hold up.
 
 use clap::Args;
 use serde_json::json;
@@ -12,7 +12,8 @@ use crate::exit_code::Exit;
 
 /// Shows the daemon, and each task with its browser, tabs, dialogs and counts.
 ///
-/// Never waits for the browser and never starts a daemon. `ostler watch` shows the same live.
+/// Never starts a daemon, and waits for no page; a browser that does not answer at all within two seconds is told.
+/// `ostler watch` shows the same live.
 #[derive(Args, Debug)]
 #[command(name = "status")]
 pub(super) struct Status {}
@@ -30,7 +31,7 @@ impl Status {
             return Ok(Exit::Success);
         };
         let daemon = client.greet()?.clone();
-        let overview = Overview::ask(&mut client, None, None)?;
+        let overview = Overview::ask(&mut client)?;
         if context.json {
             let daemon = json!({"pid": daemon.pid, "version": daemon.version, "browser_kind": daemon.browser_kind});
             print_line(&json!({"name": name, "daemon": daemon, "tasks": overview.raw}).to_string())?;

@@ -47,7 +47,7 @@ impl Watch {
         let mut display = Display::new(context.json, head);
         let mut seen = None;
         loop {
-            match Overview::ask(&mut client, seen, Some(TICK_MS)) {
+            match Overview::news(&mut client, seen, TICK_MS) {
                 Ok(overview) => {
                     display.show(&overview)?;
                     seen = Some(overview.next);

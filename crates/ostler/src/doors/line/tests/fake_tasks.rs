@@ -230,6 +230,11 @@ impl TaskLayer for FakeTasks {
         true
     }
 
+    async fn browser_answers(&self, task: &TaskId, limit: std::time::Duration) -> Option<bool> {
+        self.note(format!("answers {task} {limit:?}"));
+        (task.as_str() != "default").then_some(false)
+    }
+
     async fn reachable(&self, task: &TaskId, unlike: Option<bool>) -> bool {
         self.note(format!("reachable {task} {unlike:?}"));
         unlike.is_none_or(|known| !known)

@@ -270,6 +270,10 @@ async fn an_overview_shows_all_of_a_task_and_waits_for_news_when_told_what_was_s
     let first = client.ask(r#"{"meta":"overview"}"#).await;
     let read = |reply: &str| serde_json::from_str::<serde_json::Value>(reply).expect("JSON");
     let task = &read(&first)["tasks"][0];
+    assert!(script.asked().is_empty() && task.get("answers").is_none(), "no browser is asked unbidden");
+    client.ask(r#"{"meta":"overview","ask_browser_ms":20}"#).await;
+    assert_eq!(script.asked(), ["answers default 20ms"]);
+    assert_error(&client.ask(r#"{"meta":"overview","ask_browser_ms":0}"#).await, "bad_request", "ask_browser_ms");
     assert_eq!((&task["task"], &task["events"], &task["lost"]), (&"default".into(), &2.into(), &1.into()));
     assert_eq!((&task["frames"], &task["state"]["active"]), (&0.into(), &true.into()));
     assert_eq!(read(&first)["next"], 2);
