@@ -21,8 +21,6 @@ pub(super) const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
-/// When the watchdog looks again after an answer that was on its way, its own too, did not go through.
-const WATCH_AGAIN: Duration = Duration::from_secs(10);
 
 pub(super) const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
 
@@ -187,7 +185,10 @@ impl Supervisor {
     }
 
     pub(super) fn on_answer_again(&mut self, target: &TargetId, number: DialogId) {
-        self.send_answer(target, number);
+        let waits = |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|answer| !answer.on_its_way);
+        if self.dialog(target, number).is_some_and(waits) {
+            self.send_answer(target, number);
+        }
     }
 
     pub(super) fn on_answer_ended(&mut self, target: &TargetId, number: DialogId, by: AnsweredBy, end: End) {
@@ -271,7 +272,6 @@ impl Supervisor {
     /// The answer did not go through: the dialog is open as before, and blocks what it blocks. One that
     /// was told to be closed meanwhile is closed, by `closed_by` as far as we can tell.
     pub(super) fn give_up_answer(&mut self, target: &TargetId, number: DialogId, closed_by: ClosedBy) {
-        let ending = self.ending;
         let Some(dialog) = self.dialog_mut(target, number) else {
             if let Some(dialog) = self.take_dialog(target, number) {
                 self.record_closed(target, dialog, closed_by);
@@ -279,30 +279,7 @@ impl Supervisor {
             return;
         };
         let by = dialog.answer.take().map(|answer| answer.by);
-        if ending && dialog.view.answerable && by != Some(AnsweredBy::Leaving) {
-            // It was somebody's to answer when leaving began.
-            return self.answer(target, number, false, None, AnsweredBy::Leaving);
-        }
-        if by == Some(AnsweredBy::Watchdog) {
-            self.watch_again(target, number);
-        }
-        self.block(target, number);
-    }
-
-    pub(super) fn on_watchdog(&mut self, target: &TargetId, number: DialogId) {
-        let Some(dialog) = self.dialog(target, number).filter(|dialog| dialog.view.answerable) else { return };
-        if dialog.answer.is_none() {
-            return self.answer(target, number, false, None, AnsweredBy::Watchdog);
-        }
-        // Somebody's answer is on its way; it may still fail.
-        self.watch_again(target, number);
-    }
-
-    pub(super) fn watch_again(&mut self, target: &TargetId, number: DialogId) {
-        let timer = self.start_timer(WATCH_AGAIN, Timer::Watchdog(target.clone(), number));
-        if let Some(dialog) = self.dialog_mut(target, number) {
-            dialog.timers.push(timer);
-        }
+        self.decide_after_failure(target, number, by);
     }
 
     /// A client answers by sending `Page.handleJavaScriptDialog` itself; remembered, so that the closing

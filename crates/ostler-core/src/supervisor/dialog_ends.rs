@@ -143,6 +143,8 @@ impl Supervisor {
             isolate: None,
             blocked: HashSet::from([id.clone()]),
             timers: Vec::new(),
+            opened: self.now,
+            watchdog: None,
             answer: None,
         };
         self.open(target, dialog);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answers::{Answer, AnsweredBy, CLOSED_BY_OTHERS};
+use super::answers::{Answer, CLOSED_BY_OTHERS};
 use super::bridge::Via;
 use super::publish::Dirty;
 use super::routing::Then;
@@ -23,7 +23,8 @@ use super::{End, Flight, OnDialog, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;
 use crate::error::CallError;
 use crate::ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId};
-use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogPolicy, DialogView};
+use crate::time::Timestamp;
+use crate::view::{ClosedBy, ClosedDialogView, DialogKind, DialogView};
 
 /// After how long a session that does not tell its process counts as sharing the dialog's.
 const SUSPICION: Duration = Duration::from_millis(250);
@@ -58,6 +59,10 @@ pub(crate) struct Dialog {
     /// Sessions that were found to be blocked by it.
     pub(super) blocked: HashSet<SessionId>,
     pub(super) timers: Vec<TimerId>,
+    /// When it opened, as far as we know.
+    pub(super) opened: Timestamp,
+    /// Runs while it can be answered.
+    pub(super) watchdog: Option<TimerId>,
     /// The answer that is on its way, kept to be tried again.
     pub(super) answer: Option<Answer>,
 }
@@ -110,8 +115,7 @@ impl Supervisor {
             answerable,
         };
         let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
-        let (policy, timeout) = (task.policy, task.dialog_timeout);
-        let watchdog = self.timers.start(self.now + timeout, Timer::Watchdog(target.clone(), number));
+        let timeout = task.dialog_timeout;
         let dialog = Dialog {
             view: Arc::new(view),
             raw,
@@ -120,17 +124,14 @@ impl Supervisor {
             blocked: HashSet::from([owner.clone()]),
             owner,
             isolate,
-            timers: vec![watchdog],
+            timers: Vec::new(),
+            opened: self.now,
+            watchdog: None,
             answer: None,
         };
         self.open(target, dialog);
-        match policy {
-            _ if !answerable => self.block(target, number),
-            _ if self.ending => self.answer(target, number, false, None, AnsweredBy::Leaving),
-            DialogPolicy::MustRespond => self.block(target, number),
-            DialogPolicy::AutoDismiss => self.answer(target, number, false, None, AnsweredBy::Policy),
-            DialogPolicy::AutoAccept => self.answer(target, number, true, None, AnsweredBy::Policy),
-        }
+        self.watch(target, number, self.now + timeout);
+        self.decide(target, number);
     }
 
     /// A frame whose dialog was told of first has its session now: that is the one which the dialog blocks.
@@ -383,7 +384,7 @@ impl Supervisor {
     }
 
     pub(super) fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
-        for timer in &dialog.timers {
+        for timer in dialog.timers.iter().chain(&dialog.watchdog) {
             self.timers.stop(*timer);
         }
         if let Some(waiter) = dialog.answer.as_ref().and_then(Answer::waits_to_be_sent_again) {

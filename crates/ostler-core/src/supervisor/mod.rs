@@ -30,6 +30,7 @@ mod input;
 mod interrupt;
 mod leaving;
 mod link;
+mod policies;
 mod publish;
 mod quiet;
 mod reach;

@@ -112,6 +112,7 @@ impl Supervisor {
     ) {
         match self.tasks.get_mut(&id) {
             Some(task) => {
+                let before = (task.policy, task.dialog_timeout);
                 (task.policy, task.dialog_timeout, task.quiet) = (policy, dialog_timeout, quiet);
                 task.dialog_bridge = dialog_bridge;
                 task.dirty |= Dirty::POLICY;
@@ -119,6 +120,7 @@ impl Supervisor {
                     self.match_quiet(&target);
                 }
                 self.adjust_bridge(&id);
+                self.on_policy_changed(&id, before);
             }
             None => {
                 self.tasks.insert(id.clone(), Task::new(policy, dialog_timeout, quiet, dialog_bridge, dialogs_before));

@@ -54,6 +54,7 @@ impl Schedule {
         self.every_session_shown_is_there();
         self.all_that_is_kept_has_a_bound();
         if long {
+            self.check_policies();
             self.check_nothing_unread();
             self.nothing_is_held();
             self.every_tab_of_our_own_is_somebodys();

@@ -1,6 +1,6 @@
 //! Dialogs as the model browser has them, compared with what tasks are shown of them (invariants 1 and 2).
 
-use ostler_core::view::{ClosedBy, DialogKind, MAX_RECENT_DIALOGS};
+use ostler_core::view::{ClosedBy, DialogKind, DialogPolicy, MAX_RECENT_DIALOGS};
 
 use super::No;
 use super::bridge::Way;
@@ -89,6 +89,17 @@ impl Schedule {
             return;
         };
         assert_eq!(closed.closed_by == ClosedBy::Remote, state == State::Ended, "{closed:?} was {state:?}");
+    }
+
+    /// A task that answers its dialogs by itself leaves none open, whenever it was told to.
+    pub(super) fn check_policies(&self) {
+        for (number, dialog) in &self.browser.dialogs {
+            let task = self.owners.get(&dialog.tab).filter(|_| dialog.state == State::Open);
+            let policy = task.and_then(|task| self.policies.get(task)).map(|(policy, _)| *policy);
+            let ours_to_answer = policy.is_some_and(|policy| policy != DialogPolicy::MustRespond);
+            let told = dialog.told.is_some_and(|told| told > self.slow_until);
+            assert!(!ours_to_answer || !told, "dialog {number} {dialog:?} is open under {policy:?}");
+        }
     }
 
     /// No page waits in a question that nobody has looked at (invariant 2).

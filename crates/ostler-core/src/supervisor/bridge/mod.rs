@@ -74,6 +74,8 @@ pub(crate) struct Bridge {
     /// The command that reads the question of a page that is paused, or that finds out whether it may ask. A page that
     /// waits for a request needs none: there is nothing to read.
     reading: Option<CallId>,
+    /// Its page asks at this moment, and what it asked before is being closed.
+    asked_anew: bool,
     /// A client uses the Debugger domain as well, and wants its events.
     pub(super) shared: bool,
     /// Runs while a pause that is somebody else's waits to be resumed by them.
@@ -82,7 +84,7 @@ pub(crate) struct Bridge {
 
 impl Bridge {
     fn new(transport: Transport) -> Self {
-        Self { transport, script: None, pauses: 0, reading: None, shared: false, stray: None }
+        Self { transport, script: None, pauses: 0, reading: None, asked_anew: false, shared: false, stray: None }
     }
 
     /// Returns why a client may not send the method on a session with the bridge (fact B4); `None` for all else.
@@ -293,6 +295,20 @@ impl Supervisor {
         self.adjust_bridge(&task);
     }
 
+    /// A page asks anew, so that what it asked before is over. Closing that must not take the bridge off under the new
+    /// question, even if it stayed on for the old one only.
+    fn close_before_question(&mut self, id: &SessionId, close: impl FnOnce(&mut Self)) {
+        self.set_asked_anew(id, true);
+        close(self);
+        self.set_asked_anew(id, false);
+    }
+
+    fn set_asked_anew(&mut self, id: &SessionId, asked_anew: bool) {
+        if let Some(bridge) = self.bridge_mut(id) {
+            bridge.asked_anew = asked_anew;
+        }
+    }
+
     fn bridge_mut(&mut self, id: &SessionId) -> Option<&mut Bridge> {
         self.sessions.get_mut(id)?.bridge.as_mut()
     }
@@ -334,10 +350,11 @@ impl Supervisor {
         let waits = |dialog: &Dialog| dialog.is_bridged() && dialog.owner == *id;
         let session = self.sessions.get(id);
         let crashed = session.is_some_and(|session| session.crashed);
-        let reading = session.and_then(|session| session.bridge.as_ref()?.reading).is_some();
+        let bridge = session.and_then(|session| session.bridge.as_ref());
+        let asks = bridge.is_some_and(|bridge| bridge.reading.is_some() || bridge.asked_anew);
         let looking = |flight: &Flight<Purpose>| flight.purpose.asking().is_some_and(|asking| asking.session == *id);
         let waits = self.calls.any(looking) || self.tabs.values().flat_map(|tab| &tab.dialogs).any(waits);
-        if crashed || reading || waits {
+        if crashed || asks || waits {
             return false;
         }
         let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return true };

@@ -105,7 +105,7 @@ impl Supervisor {
             return shared;
         };
         // Whatever waited on this session before was let go on, or it could not ask now.
-        self.close_pauses_of(id);
+        self.close_before_question(id, |core| core.close_pauses_of(id));
         let call_frame: Box<str> = top.call_frame_id.into();
         let Some((frame, bridge)) = self.frame_of_script(id, &top.location.script_id).zip(self.bridge_mut(id)) else {
             // A page's copy of it, or a document whose world is not known: unread, it asks by the native dialog.

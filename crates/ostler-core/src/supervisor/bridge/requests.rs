@@ -63,10 +63,11 @@ impl Supervisor {
             self.on_print(id, &frame, &question);
             return self.answer_request(Purpose::Ignored, id, request, r#"{"accept":true}"#);
         }
-        self.close_requests_of(id, &frame);
+        self.close_before_question(id, |core| core.close_requests_of(id, &frame));
         let via = Via::Request { id: request.into() };
         if !self.on_bridge_question(id, frame, &question, via) {
             self.fail_held(id, request);
+            self.adjust_bridge_of(id);
         }
     }
 

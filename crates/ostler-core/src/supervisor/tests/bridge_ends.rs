@@ -159,6 +159,21 @@ fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
 }
 
 #[test]
+fn switched_off_the_bridge_stays_for_the_pause_that_follows_the_last_one() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "T", "confirm", 1);
+    bench.switch_bridge_off();
+    bench.pauses("S", "T");
+    assert!(!bench.was_sent("S", "Debugger.disable"), "the page waits in the second one");
+    let read = bench.expect("S", ON_FRAME);
+    bench.reply_question(&read, "confirm", 2);
+    assert_eq!(bench.pending(), ["d-2"]);
+    bench.accept();
+    bench.takes_answer("S", true);
+    bench.expect("S", "Debugger.disable");
+}
+
+#[test]
 fn of_a_page_that_crashes_while_its_question_is_read_the_bridge_can_be_taken_off() {
     for switched_off_meanwhile in [true, false] {
         let mut bench = Bench::bridged();

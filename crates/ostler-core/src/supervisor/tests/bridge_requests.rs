@@ -68,3 +68,18 @@ fn a_request_that_was_given_up_meanwhile_is_recorded_as_remote() {
     assert_eq!(bench.code(waiter), "no_dialog");
     assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Remote)]));
 }
+
+#[test]
+fn a_bridge_that_is_to_go_stays_for_the_question_that_follows_the_last_one() {
+    let mut bench = Bench::bridged_by_requests();
+    bench.request_held("S", "R1", "confirm");
+    bench.switch_bridge_off();
+    bench.request_held("S", "R2", "confirm");
+    assert!(!bench.was_sent("S", "Fetch.disable"), "the page waits in the second one");
+    assert_eq!(bench.pending(), ["d-2"]);
+    bench.sent.clear();
+    bench.accept();
+    let sent = bench.expect("S", "Fetch.fulfillRequest");
+    bench.reply(&sent, "{}");
+    bench.expect("S", "Fetch.disable");
+}

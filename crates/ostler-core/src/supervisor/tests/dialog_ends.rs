@@ -181,6 +181,7 @@ fn a_dialog_told_while_its_tab_recovers_is_not_answered() {
         let mut bench = Bench::with_oopif();
         bench.opening("S", "O", "confirm", "");
         bench.start_task("default", policy);
+        bench.sent.clear();
         bench.frame_detached("S", "O", "remove");
         bench.opening("S", "T", "alert", "");
         bench.accept();

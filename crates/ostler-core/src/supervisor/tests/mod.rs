@@ -22,6 +22,7 @@ mod frames;
 mod leaving;
 mod link;
 mod orders;
+mod policies;
 mod quiet;
 mod reach;
 mod silence;
