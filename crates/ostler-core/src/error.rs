@@ -36,6 +36,15 @@ pub enum CallError {
         /// What the supervisor knows of the page meanwhile.
         hint: TimeoutHint,
     },
+    /// What was waited for did not come in time; nothing failed to answer.
+    NotCome {
+        /// What, such as `the text "Paid" was not seen`.
+        what: String,
+        /// The time it was given, in milliseconds.
+        timeout_ms: u64,
+        /// What there is instead.
+        instead: String,
+    },
     /// The session, tab or frame does not exist any more; nothing was sent.
     SessionGone {
         /// What was named, such as `session 5C1F…`.
@@ -140,12 +149,20 @@ pub enum Words {
 /// What is worth saying beside a time-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutHint {
-    /// The page has not answered anything for the whole time: a script keeps it busy.
-    PageBusy,
+    /// The page has not answered anything for the whole time: a script keeps it busy, for this long at least.
+    PageBusy {
+        /// In milliseconds.
+        for_ms: u64,
+    },
     /// Nothing was heard from the browser for the whole time, and it does not say its version either.
     BrowserSilent,
     /// It was asked to stop the script that keeps the page busy, and the page does not answer all the same.
     StillBusy,
+    /// The page is being left, and its script keeps the next document from coming: it cannot be stopped any more (fact
+    /// F33).
+    Leaving,
+    /// The page waits for a dialog's answer in the middle of drawing, so that there is nothing to see of it (fact F23).
+    MidFrame,
     /// Nothing in particular.
     None,
 }
@@ -156,7 +173,7 @@ impl CallError {
         match self {
             Self::Cdp { .. } => "cdp",
             Self::DialogOpen { .. } => "dialog_open",
-            Self::Timeout { .. } => "timeout",
+            Self::Timeout { .. } | Self::NotCome { .. } => "timeout",
             Self::SessionGone { .. } => "session_gone",
             Self::TargetCrashed { .. } => "target_crashed",
             Self::FrameInProcess { .. } => "frame_in_process",
@@ -186,13 +203,25 @@ impl CallError {
             }
             Self::Timeout { method, timeout_ms, hint } => {
                 let busy = match hint {
-                    TimeoutHint::PageBusy => "; a script keeps the page busy",
+                    TimeoutHint::PageBusy { for_ms } => {
+                        format!("; a script has kept the page busy for at least {}", in_words(*for_ms))
+                    }
                     TimeoutHint::BrowserSilent => {
                         "; the browser itself answers nothing either, so its process is stopped or overloaded"
+                            .to_owned()
                     }
-                    TimeoutHint::StillBusy | TimeoutHint::None => "",
+                    TimeoutHint::Leaving => {
+                        "; the page is being left, and a script that never ends holds that up".to_owned()
+                    }
+                    TimeoutHint::MidFrame => {
+                        "; the page waits for the answer to its dialog in the middle of drawing".to_owned()
+                    }
+                    TimeoutHint::StillBusy | TimeoutHint::None => String::new(),
                 };
                 format!("{method} gave no answer within {timeout_ms} ms{busy}")
+            }
+            Self::NotCome { what, timeout_ms, instead } => {
+                format!("{what} within {}; {instead}", in_words(*timeout_ms))
             }
             Self::SessionGone { what } => format!("{what} does not exist any more"),
             Self::TargetCrashed { what } => format!("the renderer of {what} crashed"),
@@ -238,11 +267,11 @@ impl CallError {
                 };
                 return Some(format!("name one with {argument}: {}", known.join(", ")));
             }
-            Self::Timeout { hint: TimeoutHint::PageBusy, .. } => [
-                r#"stop the script with {"meta": "interrupt"}, or reload the page with Page.reload"#,
+            Self::Timeout { hint: TimeoutHint::PageBusy { .. }, .. } => [
+                r#"stop the script with {"meta": "interrupt"}, or close the tab with Target.closeTarget"#,
                 "stop the script with browser_cdp and Runtime.terminateExecution, or close the tab with browser_tabs",
-                "stop the script with `ostler interrupt`, or reload the page with `ostler cdp Page.reload`",
-                "stop the script with `ostler interrupt` in a shell, or reload the page with cdp(\"Page.reload\")",
+                "stop the script with `ostler interrupt`, or close the tab with `ostler tool tabs '{\"action\": \"close\"}'`",
+                "stop the script with `ostler interrupt` in a shell, or close the tab with close_tab()",
             ],
             Self::Timeout { hint: TimeoutHint::BrowserSilent, .. } => [
                 r#"let the process go on and ask again, or let go of the browser with {"meta": "disconnect"}, which also ends one that ostler launched"#,
@@ -250,17 +279,30 @@ impl CallError {
                 "let the process go on and try again, or let go of the browser with `ostler disconnect`, which also ends one that ostler launched",
                 "let the process go on and try again, or let go of the browser with `ostler disconnect` in a shell, which also ends one that ostler launched",
             ],
-            Self::Timeout { hint: TimeoutHint::StillBusy, .. } => [
-                "reload the page with Page.reload, or close the tab with Target.closeTarget",
-                "open its address again with browser_navigate, or close the tab with browser_tabs",
-                "reload the page with `ostler cdp Page.reload`, or close the tab with `ostler tool tabs '{\"action\": \"close\"}'`",
-                "reload the page with cdp(\"Page.reload\"), or close the tab with close_tab()",
+            // A navigation or a reload would wait for the script like everything else.
+            Self::Timeout { hint: TimeoutHint::StillBusy | TimeoutHint::Leaving, .. } => [
+                "close the tab with Target.closeTarget, which alone frees it, and open the address in a new one",
+                "close the tab with browser_tabs, which alone frees it, and open the address in a new one",
+                "close the tab with `ostler tool tabs '{\"action\": \"close\"}'`, which alone frees it, and open the address in a new one",
+                "close the tab with close_tab(), which alone frees it, and open the address with new_tab(...)",
+            ],
+            Self::Timeout { hint: TimeoutHint::MidFrame, .. } => [
+                r#"answer the dialog with {"meta": "dialog"}, and ask again then"#,
+                "answer the dialog with browser_dialog, and take the picture then",
+                "answer the dialog with `ostler dialog`, and take the picture then",
+                "answer the dialog with dialog(\"accept\") or dialog(\"dismiss\"), and take the picture then",
             ],
             Self::Timeout { .. } => [
                 "raise `timeout_ms`, or look at the page before trying again",
                 "look at the page with browser_snapshot before trying again, or give it longer with timeout_s",
                 "look at the page with `ostler snapshot` before trying again, or give it longer with --timeout (timeout_s of a tool)",
                 "give it longer with timeout=SECONDS, or look at the page with snapshot() before trying again",
+            ],
+            Self::NotCome { .. } => [
+                "look at the page before waiting again",
+                "look at the page with browser_snapshot, or wait longer with timeout_s",
+                "look at the page with `ostler snapshot`, or wait longer with timeout_s",
+                "look at the page with snapshot() before waiting again",
             ],
             Self::SessionGone { .. } => [
                 "leave `session_id` out to use the task's current tab, or list the tabs with Target.getTargets",
@@ -323,6 +365,11 @@ impl CallError {
     }
 }
 
+/// Returns a time as one says it.
+fn in_words(ms: u64) -> String {
+    if ms < 1000 { format!("{ms} ms") } else { format!("{} s", ms / 1000) }
+}
+
 /// Lists what there is instead of what was asked for.
 fn known_ones(what: &str, known: &[String]) -> String {
     match known {
@@ -370,10 +417,13 @@ mod tests {
             dialog(DialogKind::Confirm, true),
             dialog(DialogKind::Prompt, true),
             dialog(DialogKind::Unknown, false),
-            timeout(TimeoutHint::PageBusy),
+            timeout(TimeoutHint::PageBusy { for_ms: 12_000 }),
             timeout(TimeoutHint::BrowserSilent),
             timeout(TimeoutHint::StillBusy),
+            timeout(TimeoutHint::Leaving),
             timeout(TimeoutHint::None),
+            timeout(TimeoutHint::MidFrame),
+            CallError::NotCome { what: "it".to_owned(), timeout_ms: 5, instead: "there is nothing".to_owned() },
             CallError::SessionGone { what: "tab T".to_owned() },
             CallError::TargetCrashed { what: "tab T".to_owned() },
             CallError::FrameInProcess { frame_id: FrameId::from("F"), method: "Page.enable".to_owned() },

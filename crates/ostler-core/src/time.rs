@@ -19,6 +19,15 @@ impl Timestamp {
     }
 }
 
+impl std::ops::Sub<Duration> for Timestamp {
+    type Output = Self;
+
+    fn sub(self, before: Duration) -> Self {
+        let micros = u64::try_from(before.as_micros()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_sub(micros))
+    }
+}
+
 impl std::ops::Add<Duration> for Timestamp {
     type Output = Self;
 

@@ -234,6 +234,10 @@ impl Supervisor {
 
     /// Returns whether `dialog` keeps `method` on `session` from finishing; `awaits` if it waits for a promise.
     fn blocks(&self, tab: &TargetId, dialog: &Dialog, session: &SessionId, method: &str, awaits: bool) -> bool {
+        if method == "Page.navigate" && dialog.view.kind == DialogKind::Beforeunload {
+            // The page is asked whether it may be left, and so is what leaves it a second time.
+            return self.sessions.get(session).is_some_and(|known| known.tab.as_ref() == Some(tab));
+        }
         if blocking::finishes_despite_dialog(method) {
             return false;
         }

@@ -63,6 +63,7 @@ impl Supervisor {
         if is_top {
             self.on_left(id);
             self.on_awake(&target);
+            self.forget_hung(&target);
             self.close_dialogs_of_old_document(&target);
         } else {
             // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::routing::{Then, gone, millis};
+use super::sessions::Kind;
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireError;
@@ -43,11 +44,19 @@ impl Supervisor {
     pub(super) fn on_probe_due(&mut self, id: CallId) {
         self.set_deadline(id, PROBE, Timer::Call(id));
         let Some(flight) = self.calls.get(id) else { return };
-        let session = flight.session.clone().filter(|_| !blocking::finishes_despite_dialog(&flight.method));
+        let session = flight.session.clone().filter(|_| waits_for_the_page(&flight.method));
         let time = time_of(flight);
         self.ask_browser(time.saturating_sub(PROBE));
         if let Some(session) = session.filter(|id| self.sessions.get(id).is_some_and(|session| session.supervised)) {
             self.ask_isolate(&session);
+            self.ask_standing(&session);
+        }
+    }
+
+    /// Asks whether a page that may be busy is being left: nothing stops its script then.
+    pub(super) fn ask_standing(&mut self, id: &SessionId) {
+        if self.sessions.get(id).is_some_and(|session| session.kind == Kind::Page) {
+            self.send_own(Purpose::Standing(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
         }
     }
 
@@ -104,19 +113,30 @@ impl Supervisor {
         let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
         let probe =
             |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
-        let busy = silent && !blocking::finishes_despite_dialog(&flight.method) && self.calls.any(probe);
-        let hint = match self.hint_of_silence(timeout) {
-            TimeoutHint::None if busy => TimeoutHint::PageBusy,
-            hint => hint,
+        let busy = silent && waits_for_the_page(&flight.method) && self.calls.any(probe);
+        let tab = session.and_then(|session| self.tabs.get(session.tab.as_ref()?));
+        let hint = match (self.hint_of_silence(timeout), tab) {
+            (TimeoutHint::None, Some(tab)) if busy && tab.held_up => TimeoutHint::Leaving,
+            (TimeoutHint::None, tab) if busy => {
+                let known = tab.and_then(|tab| tab.hung).map_or(Duration::ZERO, |since| self.now.since(since));
+                TimeoutHint::PageBusy { for_ms: millis(known.max(timeout)) }
+            }
+            (hint, _) => hint,
         };
         CallError::Timeout { method: flight.method.to_string(), timeout_ms: millis(timeout), hint }
     }
 }
 
 /// Returns how long a command was given in all.
-fn time_of(flight: &Flight<Purpose>) -> Duration {
+pub(super) fn time_of(flight: &Flight<Purpose>) -> Duration {
     match flight.purpose {
         Purpose::Client { timeout, .. } => timeout,
         _ => super::OWN_CALL,
     }
+}
+
+/// Returns whether a method gets no answer from a page whose script never ends. What navigates is the browser's, and
+/// waits all the same where an earlier navigation waits for the page.
+fn waits_for_the_page(method: &str) -> bool {
+    !blocking::finishes_despite_dialog(method) || blocking::navigates(method)
 }

@@ -7,7 +7,7 @@ use super::sessions::Kind;
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor};
 use crate::error::{CallError, TimeoutHint};
-use crate::ids::{TargetId, Waiter};
+use crate::ids::{SessionId, TargetId, Waiter};
 
 /// How long a page gets to show that it is not busy, before its script is stopped.
 const PATIENCE: Duration = Duration::from_millis(150);
@@ -48,13 +48,16 @@ impl Supervisor {
         for id in unanswered {
             if let Some(session) = self.calls.get(id).and_then(|flight| flight.session.clone()) {
                 self.send_own(Purpose::Ignored, Some(&session), "Runtime.terminateExecution", "{}");
+                self.ask_standing(&session);
             }
         }
     }
 
-    pub(super) fn on_interrupt_answered(&mut self, waiter: Waiter, end: End) {
+    pub(super) fn on_interrupt_answered(&mut self, waiter: Waiter, session: Option<&SessionId>, end: End) {
         let mine = |flight: &Flight<Purpose>| matches!(flight.purpose, Purpose::Interrupt(other) if other == waiter);
         if let End::Failed(error) = end {
+            let tab = session.and_then(|id| self.sessions.get(id)).and_then(|session| session.tab.as_ref());
+            let held_up = tab.and_then(|tab| self.tabs.get(tab)).is_some_and(|tab| tab.held_up);
             // One failure ends the request; the rest of its questions are nobody's any more.
             for id in self.calls.select(mine) {
                 if let Some(flight) = self.calls.get_mut(id) {
@@ -63,8 +66,11 @@ impl Supervisor {
             }
             let error = match error {
                 CallError::Timeout { timeout_ms, hint, .. } => {
-                    let silent = hint == TimeoutHint::BrowserSilent;
-                    let hint = if silent { hint } else { TimeoutHint::StillBusy };
+                    let hint = match hint {
+                        TimeoutHint::BrowserSilent => hint,
+                        _ if held_up => TimeoutHint::Leaving,
+                        _ => TimeoutHint::StillBusy,
+                    };
                     CallError::Timeout { method: "interrupt".to_owned(), timeout_ms, hint }
                 }
                 error => error,
@@ -73,6 +79,15 @@ impl Supervisor {
         }
         if !self.calls.any(mine) {
             self.finish(waiter, Ok(Outcome::Done));
+        }
+    }
+
+    /// A page is about to be left whose script is known never to end. It is stopped first: a document of the same site
+    /// would wait for it, and once one waits nothing stops it any more (fact F33).
+    pub(super) fn clear_the_way(&mut self, id: &SessionId) {
+        let tab = self.sessions.get(id).and_then(|session| self.tabs.get(session.tab.as_ref()?));
+        if tab.is_some_and(|tab| tab.hung.is_some() && !tab.held_up) {
+            self.send_own(Purpose::Ignored, Some(id), "Runtime.terminateExecution", "{}");
         }
     }
 

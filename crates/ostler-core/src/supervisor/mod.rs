@@ -117,6 +117,8 @@ enum Purpose {
     FrameTree(SessionId),
     /// Which process the session's renderer is in; also proof that it answers.
     Isolate(SessionId),
+    /// Whether a page that does not answer is being left.
+    Standing(SessionId),
     /// Whether the backend lets us have the Debugger domain: part of the set-up, as is the next.
     BridgeProbe(SessionId),
     /// The script that asks in place of the native dialogs.
@@ -338,7 +340,7 @@ impl Supervisor {
         {
             session.heard = self.now;
             if let Some(target) = session.tab.clone().filter(|_| session.kind == sessions::Kind::Page) {
-                self.set_hung(&target, false);
+                self.forget_hung(&target);
                 if let Some(tab) = self.tabs.get_mut(&target) {
                     tab.met = true;
                 }
@@ -486,6 +488,7 @@ impl Supervisor {
             Purpose::Silence(session) => self.on_silence_answered(&session, answered),
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
+            Purpose::Standing(session) => self.on_standing(&session, &end),
             Purpose::BridgeProbe(session) => self.on_bridge_probed(&session, end),
             Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
             Purpose::BridgeOwner(asking) => self.go_on_asking(asking, &end, Self::on_owner),
@@ -501,7 +504,7 @@ impl Supervisor {
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),
-            Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, end),
+            Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, flight.session.as_ref(), end),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
             Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}
         }

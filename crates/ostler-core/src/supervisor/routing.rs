@@ -486,6 +486,9 @@ impl Supervisor {
         if call.method == "Debugger.enable" {
             self.share_debugger(id);
         }
+        if blocking::navigates(&call.method) {
+            self.clear_the_way(id);
+        }
         let mut then = Then::Nothing;
         if call.method.starts_with("Runtime.") && self.is_quiet(id) {
             self.on_client_uses_runtime(id, &call.method.clone());

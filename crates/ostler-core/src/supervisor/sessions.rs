@@ -158,8 +158,10 @@ pub(crate) struct Tab {
     /// The first call that is younger than its document.
     pub(crate) calls_since: CallId,
     pub(crate) crashed: bool,
-    /// A call found a script that keeps it busy, and nothing has been heard from it since.
-    pub(crate) hung: bool,
+    /// Since when a script keeps it busy: a call found that out, and nothing has been heard from it since.
+    pub(crate) hung: Option<Timestamp>,
+    /// It did not answer, and was being left: its script keeps the next document from coming (fact F33).
+    pub(crate) held_up: bool,
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
@@ -194,7 +196,8 @@ impl Tab {
             url: String::new(),
             calls_since: CallId(0),
             crashed: false,
-            hung: false,
+            hung: None,
+            held_up: false,
             armed: false,
             sleep: Sleep::Awake,
             sleep_timer: None,
@@ -217,7 +220,7 @@ impl Tab {
             TabState::Dialog
         } else if !self.dialogs.is_empty() {
             TabState::Blocked
-        } else if self.hung {
+        } else if self.hung.is_some() {
             TabState::Hung
         } else if self.phase == Phase::Ready {
             TabState::Ready

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use super::in_flight::time_of;
 use super::publish::Dirty;
 use super::sessions::Kind;
 use super::sleep::Sleep;
 use super::timers::Timer;
-use super::{Flight, Purpose, Supervisor, wire};
+use super::{End, Flight, Purpose, Supervisor, wire};
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{SessionId, TargetId};
 
@@ -14,6 +15,9 @@ use crate::ids::{SessionId, TargetId};
 /// with far more work than processors a page that nothing blocks was silent for more than two seconds, and the browser
 /// still answered in a millisecond (fact F14).
 const GRACE: Duration = Duration::from_secs(3);
+
+/// What the browser says of a page between two documents (fact A19).
+const NOT_ACTIVE: &str = "Not attached to an active page";
 
 impl Supervisor {
     pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {
@@ -96,15 +100,34 @@ impl Supervisor {
     pub(super) fn note_hung(&mut self, flight: &Flight<Purpose>, error: &CallError) {
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
         let tab = session.filter(|session| session.kind == Kind::Page).and_then(|session| session.tab.clone());
-        if let (Some(target), CallError::Timeout { hint: TimeoutHint::PageBusy, .. }) = (tab, error) {
-            self.set_hung(&target, true);
+        let busy =
+            matches!(error, CallError::Timeout { hint: TimeoutHint::PageBusy { .. } | TimeoutHint::Leaving, .. });
+        let since = self.now - time_of(flight);
+        let Some(target) = tab.filter(|_| busy) else { return };
+        if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.hung.is_none()) {
+            tab.hung = Some(since);
+            self.touch(&target, Dirty::TABS);
         }
     }
 
-    pub(super) fn set_hung(&mut self, target: &TargetId, hung: bool) {
-        if let Some(tab) = self.tabs.get_mut(target).filter(|tab| tab.hung != hung) {
-            tab.hung = hung;
-            self.touch(target, Dirty::TABS);
+    /// The page answers, or has a new document: whatever was known of a script that keeps it busy is over.
+    pub(super) fn forget_hung(&mut self, target: &TargetId) {
+        if let Some(tab) = self.tabs.get_mut(target) {
+            tab.held_up = false;
+            if tab.hung.take().is_some() {
+                self.touch(target, Dirty::TABS);
+            }
+        }
+    }
+
+    /// A page that did not answer was asked what only the browser answers, and only while the page is not being left for a
+    /// document that waits for it.
+    pub(super) fn on_standing(&mut self, id: &SessionId, end: &End) {
+        let End::Answer(answer) = end else { return };
+        let held_up = answer.as_ref().is_err_and(|error| error.message == NOT_ACTIVE);
+        let tab = self.sessions.get(id).and_then(|session| session.tab.as_ref());
+        if let Some(tab) = tab.and_then(|tab| self.tabs.get_mut(tab)) {
+            tab.held_up = held_up;
         }
     }
 
@@ -136,7 +159,7 @@ impl Supervisor {
         if kind == Kind::Page {
             self.close_open_dialogs(&target);
             if let Some(tab) = self.tabs.get_mut(&target) {
-                (tab.crashed, tab.hung) = (true, false);
+                (tab.crashed, tab.hung, tab.held_up) = (true, None, false);
             }
         } else {
             self.close_dialogs_of_session(&target, id);

@@ -49,7 +49,7 @@ impl Supervisor {
         let Some(mut tab) = self.tabs.remove(&old) else { return };
         (tab.session, tab.frames, tab.phase) = (None, None, Phase::Attaching);
         // What was wrong with its page went with it.
-        (tab.crashed, tab.hung, tab.armed) = (false, false, false);
+        (tab.crashed, tab.hung, tab.held_up, tab.armed) = (false, None, false, false);
         tab.sleep = Sleep::Asleep;
         if let Some(timer) = tab.sleep_timer.take() {
             self.timers.stop(timer);

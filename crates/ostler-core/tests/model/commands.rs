@@ -93,8 +93,11 @@ impl Browser {
         }
     }
 
+    /// The tab's dialog cannot be answered any more, unless another session of the supervisor's saw it open (fact F35).
     pub(crate) fn orphan_dialog(&mut self, tab: No) {
-        if let Some(open) = self.tabs[&tab].dialog {
+        let Some(open) = self.tabs[&tab].dialog else { return };
+        let left = |no: &No| self.sessions.get(no).is_some_and(|session| session.supervised && session.page);
+        if !self.dialogs[&open].saw.iter().any(left) {
             self.dialogs.get_mut(&open).expect("it is open").state = State::Unseen;
         }
     }

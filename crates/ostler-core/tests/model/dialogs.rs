@@ -16,6 +16,8 @@ pub(crate) struct Dialog {
     /// The way that it takes over the bridge; none for a native one.
     pub(crate) way: Option<Way>,
     pub(crate) state: State,
+    /// The sessions that saw it open: each of them can answer it (fact F35).
+    pub(crate) saw: Vec<No>,
     /// When its opening arrived at the supervisor, for a tab of a task.
     pub(crate) told: Option<u64>,
     /// How many messages had arrived with its opening.
@@ -53,7 +55,8 @@ impl Dialog {
     /// A question of a script that waits in it.
     pub(crate) fn bridged(tab: No, frame: No, kind: &'static str, proc: No, way: Way, cause: Option<Command>) -> Self {
         let (way, state) = (Some(way), State::Open);
-        Self { tab, frame, kind, proc, way, state, told: None, heard: u64::MAX, crossed: false, cause }
+        let saw = Vec::new();
+        Self { tab, frame, kind, proc, way, state, saw, told: None, heard: u64::MAX, crossed: false, cause }
     }
 
     pub(crate) fn take_cause(&mut self) -> Option<Command> {
@@ -105,7 +108,9 @@ impl Browser {
     pub(crate) fn open_natively(&mut self, frame: No, kind: &'static str, cause: Option<Command>) {
         let number = self.number();
         let (tab, proc) = (self.frames[&frame].tab, self.frames[&frame].proc);
-        let seen = self.sessions_on(tab).iter().any(|session| self.sessions[session].page);
+        let mut saw = self.sessions_on(tab);
+        saw.retain(|session| self.sessions[session].page);
+        let seen = !saw.is_empty();
         let name = self.frame_name(frame);
         let default = if kind == "prompt" { DEFAULT_PROMPT } else { "" };
         let message = if kind == "beforeunload" { String::new() } else { format!("m{number}") };
@@ -136,7 +141,19 @@ impl Browser {
         };
         self.dialogs.insert(
             number,
-            Dialog { tab, frame, kind, proc, way: None, state, told: None, heard: u64::MAX, crossed: false, cause },
+            Dialog {
+                tab,
+                frame,
+                kind,
+                proc,
+                way: None,
+                state,
+                saw,
+                told: None,
+                heard: u64::MAX,
+                crossed: false,
+                cause,
+            },
         );
     }
 

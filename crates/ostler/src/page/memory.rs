@@ -1,9 +1,10 @@
 //! What is kept of a task's pages between two requests: walkers, whose ref is whose, and what was shown.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ostler_core::{FrameId, TargetId};
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use super::document::Document;
@@ -32,6 +33,8 @@ struct Kept {
     /// The newest ref that was lent; no number is given twice.
     newest: u64,
     shown: VecDeque<Arc<Shown>>,
+    /// Whose turn it is to scroll in a tab.
+    wheels: HashMap<TargetId, Weak<AsyncMutex<()>>>,
     /// The number of the newest outline.
     count: u64,
 }
@@ -80,6 +83,18 @@ pub(crate) enum Scope {
 }
 
 impl Memory {
+    /// Returns what stands for a tab's wheel.
+    pub(super) fn wheel(&self, tab: &TargetId) -> Arc<AsyncMutex<()>> {
+        let mut kept = self.kept();
+        let known = kept.wheels.get(tab).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let wheel = Arc::default();
+            kept.wheels.retain(|_, wheel| wheel.strong_count() > 0);
+            kept.wheels.insert(tab.clone(), Arc::downgrade(&wheel));
+            wheel
+        })
+    }
+
     /// Lends refs to a document. They are its own from here on, whatever becomes of the call that gives them out: what
     /// it did not give out comes back with [`Memory::settle_refs`].
     pub(super) fn lend_refs(&self, document: &Arc<Document>, count: u64) -> Lent {

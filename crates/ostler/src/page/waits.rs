@@ -1,11 +1,13 @@
 //! Conditions that a document is asked about: whether one holds now, and to tell when it comes to hold.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ostler_core::{CallError, FrameId};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::document::{Argument, Document};
 use super::{CALL, Page};
@@ -13,6 +15,10 @@ use crate::meta::TaskLayer;
 
 /// How long a document may take to hear that nobody waits for it any more.
 const GIVE_UP: Duration = Duration::from_secs(1);
+
+/// How long a document looks on without being asked again: it cannot always be told that nobody waits any more, and one
+/// that waits in a native dialog least of all.
+const LEASE: Duration = Duration::from_secs(5);
 
 /// What a document is asked.
 #[derive(Debug)]
@@ -22,7 +28,18 @@ pub(crate) struct Question<'a> {
     /// The text or the selector.
     pub(crate) wanted: &'a str,
     /// Its own name, by which it is given up.
-    pub(crate) name: String,
+    name: String,
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn new(kind: &'static str, wanted: &'a str) -> Self {
+        Self { kind, wanted, name: fresh_name() }
+    }
+}
+
+/// Returns a name that nobody had before.
+pub(super) fn fresh_name() -> String {
+    format!("ostler-{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// What a document says of a condition now.
@@ -59,10 +76,20 @@ impl<T: TaskLayer> Page<'_, T> {
         patience: Duration,
     ) -> Result<bool, CallError> {
         let Question { kind, wanted, name } = question;
-        let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-        let arguments = [json!(kind), json!(wanted), json!(milliseconds), json!(name)].map(Argument::Value);
-        // The page gives up by itself; a page that cannot is given a little longer.
-        document.ask_later(self, "waitFor", &arguments, patience + Duration::from_secs(1)).await
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let lease = u64::try_from(left.min(LEASE).as_millis()).unwrap_or(u64::MAX);
+            let arguments = [json!(kind), json!(wanted), json!(lease), json!(name)].map(Argument::Value);
+            // A page that is too busy to tell in time is waited for all the same, and given a little longer.
+            let told: Option<bool> =
+                document.ask_later(self, "waitFor", &arguments, left + Duration::from_secs(1)).await?;
+            match told {
+                Some(told) => return Ok(told),
+                None if left <= LEASE => return Ok(false),
+                None => {}
+            }
+        }
     }
 
     /// Ends a question in a document where it is still asked. One that does not take this in gives up by itself.

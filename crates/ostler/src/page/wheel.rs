@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use futures_util::future::{join, join_all};
+use futures_util::future::{join_all, try_join};
 use ostler_core::CallError;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::OwnedMutexGuard;
 
 use super::document::{Argument, Document};
 use super::geometry::Point;
+use super::waits::fresh_name;
 use super::{CALL, Page, Reached, Ref};
 use crate::meta::TaskLayer;
 
@@ -25,6 +28,12 @@ pub(crate) struct Ride {
 }
 
 impl<T: TaskLayer> Page<'_, T> {
+    /// Takes the tab's wheel, of which there is one: turned by two at once it moves what either of them was over. It is to
+    /// be held from before a place is looked for until the wheel has turned there.
+    pub(crate) async fn take_wheel(&self) -> OwnedMutexGuard<()> {
+        self.memory.wheel(&self.target).lock_owned().await
+    }
+
     /// Follows what scrolls at a place of the tab's window while `turn` turns the wheel there, until it stands still.
     /// Of an element that was reached it is what scrolls around that, in whichever frame, or the page outside.
     pub(crate) async fn ride(
@@ -42,25 +51,26 @@ impl<T: TaskLayer> Page<'_, T> {
             }
         }
         followed.push((top, Point { x, y }));
-        let rides = join_all(followed.iter().map(|(document, at)| self.follow(document, *at)));
+        // One that nobody follows to its end any more may still be under way in the page.
+        let name = fresh_name();
+        let rides = join_all(followed.iter().map(|(document, at)| self.follow(document, *at, &name)));
         let turned = async {
             turn.await?;
             // In the order in which they hold each other: the inner one moves first.
             for (document, _) in &followed {
-                let nothing: [Argument<'_, ()>; 0] = [];
-                document.ask::<_, _, bool>(self, "wheelTurned", &nothing, CALL).await?;
+                document.ask::<_, _, bool>(self, "wheelTurned", &[Argument::Value(&name)], CALL).await?;
             }
             Ok(())
         };
-        // Each document begins to follow before the wheel turns: commands are carried out in the order of sending.
-        let (rides, turned) = join(rides, turned).await;
-        turned?;
+        // Each document begins to follow before the wheel turns: commands are carried out in the order of sending. Where
+        // the wheel does not turn nobody waits for what it would have moved, and the documents stop by themselves.
+        let (rides, ()) = try_join(async { Ok(rides.await) }, turned).await?;
         let mut rides = rides.into_iter().collect::<Result<Vec<Ride>, _>>()?;
         let moved = rides.iter().position(|ride| ride.moved_x != 0 || ride.moved_y != 0).unwrap_or(0);
         Ok(rides.swap_remove(moved))
     }
 
-    async fn follow(&self, document: &Document, at: Point) -> Result<Ride, CallError> {
-        document.ask_later(self, "ride", &[Argument::Value(at)], STILL).await
+    async fn follow(&self, document: &Document, at: Point, name: &str) -> Result<Ride, CallError> {
+        document.ask_later(self, "ride", &[json!(at), json!(name)].map(Argument::Value), STILL).await
     }
 }

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use ostler_core::CallError;
+use ostler_core::view::{TabState, TabView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::context::{Context, Route};
+use super::context::{Context, HUNG, Route};
 use super::outcome::Outcome;
 use super::tab_names;
 use crate::meta::TaskLayer;
@@ -52,6 +53,13 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         frame: args.frame_id.as_deref().map(Into::into),
         timeout: Some(timeout),
     };
+    if args.timeout_s.is_none() && route.frame.is_none() && needs_an_answer(&args.method) {
+        let target = route.target.as_ref().or(view.current.as_ref());
+        let hung = |tab: &&TabView| Some(&tab.target_id) == target && tab.state == TabState::Hung;
+        if let Some(tab) = view.tabs.iter().find(hung) {
+            context.tab_of(tab)?.ask(HUNG).await?;
+        }
+    }
     let params = params.map(|params| Bytes::copy_from_slice(params.as_bytes()));
     let result = context.call_raw(&args.method, params, route).await?;
     let result: &RawValue = serde_json::from_slice(&result).map_err(|_| CallError::Cdp {
@@ -59,6 +67,12 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         message: format!("the browser's answer to {} is no JSON", args.method),
     })?;
     Ok(Outcome::new(text_of(result), &Data { result }))
+}
+
+/// Returns whether a method gets no answer from a page whose script never ends, and does not end that script either.
+fn needs_an_answer(method: &str) -> bool {
+    let of_renderer = ["Runtime.", "DOM.", "Input."].iter().any(|domain| method.starts_with(domain));
+    of_renderer && method != "Runtime.terminateExecution"
 }
 
 /// Returns the result as a model reads it: cut where it is long.

@@ -57,7 +57,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let place = Place::read(args.reference, args.x, args.y)?.ok_or_else(|| {
         bad("ref", "is missing: name an element by its ref from browser_snapshot, or a place by x and y")
     })?;
-    let tab = context.tab().await?;
+    let tab = context.answering_tab().await?;
     let action = Action::begin(&tab).await?;
     let modifiers = Modifier::bits(&args.modifiers.unwrap_or_default());
     let (found, done) = match place::move_to(&tab, &place, modifiers).await {

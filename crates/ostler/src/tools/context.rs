@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::OnDialog;
-use ostler_core::view::{TabView, TaskView};
+use ostler_core::view::{TabState, TabView, TaskView};
 use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId, Words};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
 
 use crate::meta::TaskLayer;
 use crate::page::Page;
 use crate::tasks::CallRequest;
 use crate::times::CALL_DEFAULT;
+
+/// How long a page that is known to hang may take to show that it does not any more.
+pub(super) const HUNG: Duration = Duration::from_millis(500);
 
 /// The task that a tool works for.
 #[derive(Debug)]
@@ -59,9 +62,25 @@ impl<'a, T: TaskLayer> Context<'a, T> {
         let (target, _) = self.tasks.current_session(self.task).await?;
         let view = self.view()?;
         // What a client made the current session may be a frame's; the tab's own is the supervisor's.
-        let known = view.tabs.iter().find(|tab| tab.target_id == target).and_then(|tab| tab.session_id.clone());
-        let session = known.ok_or_else(|| CallError::SessionGone { what: format!("tab {target}") })?;
+        let known = view.tabs.iter().find(|tab| tab.target_id == target);
+        self.tab_of(known.ok_or_else(|| CallError::SessionGone { what: format!("tab {target}") })?)
+    }
+
+    /// Returns a tab of the task, if it is attached.
+    pub(super) fn tab_of(&'a self, tab: &TabView) -> Result<Tab<'a, T>, CallError> {
+        let (target, session) = (tab.target_id.clone(), tab.session_id.clone());
+        let session = session.ok_or_else(|| CallError::SessionGone { what: format!("tab {target}") })?;
         Ok(Tab { context: self, target, session })
+    }
+
+    /// The same for one who needs its page to answer. A page that is known to hang is asked first: by its answer it shows
+    /// that it has recovered, and without one it is not waited for as long as a page that may only be slow.
+    pub(super) async fn answering_tab(&'a self) -> Result<Tab<'a, T>, CallError> {
+        let tab = self.tab().await?;
+        if tab.view()?.state == TabState::Hung {
+            tab.ask(HUNG).await?;
+        }
+        Ok(tab)
     }
 
     /// Makes a call with raw parameters and returns its raw result.
@@ -110,6 +129,11 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         timeout: Duration,
     ) -> Result<R, CallError> {
         self.context.call(method, params, Route { timeout: Some(timeout), ..self.route() }).await
+    }
+
+    /// Asks the page whether it answers at all.
+    pub(super) async fn ask(&self, patience: Duration) -> Result<(), CallError> {
+        self.call_within::<IgnoredAny>("Runtime.getIsolateId", &json!({}), patience).await.map(drop)
     }
 
     /// Returns the tab's page, as one who reads it or acts on its elements sees it.

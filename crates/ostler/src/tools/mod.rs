@@ -154,11 +154,36 @@ pub(crate) async fn run<T: TaskLayer>(
     args: Option<&RawValue>,
     words: Words,
 ) -> Result<Bytes, Failure> {
+    let before = tasks.view(task);
     let outcome = dispatch(name, &Context::new(tasks, task, words), args).await;
-    let open = tasks.view(task).as_deref().map_or_else(|_| Arc::default(), open_dialogs);
+    let after = tasks.view(task);
+    let open = after.as_deref().map_or_else(|_| Arc::default(), open_dialogs);
     match outcome {
         Ok(outcome) => Ok(outcome.to_json(&open, words).into()),
-        Err(error) => Err(Failure { error, open, words }),
+        Err(error) => {
+            let views: Vec<_> = [before, after].into_iter().flatten().collect();
+            Err(Failure { error: in_words_of_tools(error, name, &views), open, words })
+        }
+    }
+}
+
+/// Gives things the names that the one who used a tool knows: the tool's own in place of what it called, and a tab's in
+/// place of its target. A tab that is gone by now was there `before`.
+fn in_words_of_tools(error: CallError, tool: &str, views: &[Arc<TaskView>]) -> CallError {
+    let name = |what: String| {
+        let target = what.strip_prefix("tab ").unwrap_or(&what);
+        let mut tabs = views.iter().flat_map(|view| view.tabs.iter());
+        let tab = tabs.find(|tab| tab.target_id.as_str() == target);
+        tab.map(|tab| format!("tab {}", tab_names::name(tab))).unwrap_or(what)
+    };
+    match error {
+        CallError::SessionGone { what } => CallError::SessionGone { what: name(what) },
+        CallError::TargetCrashed { what } => CallError::TargetCrashed { what: name(what) },
+        // Whoever gave the method knows it.
+        CallError::Timeout { timeout_ms, hint, .. } if tool != "browser_cdp" => {
+            CallError::Timeout { method: tool.to_owned(), timeout_ms, hint }
+        }
+        error => error,
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::view::{DialogKind, DialogView};
-use ostler_core::{CallError, DialogId, SessionId, TargetId};
+use ostler_core::view::{DialogKind, DialogView, TabState};
+use ostler_core::{CallError, DialogId, SessionId, TargetId, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,6 +22,11 @@ use crate::tasks::Event;
 const LOAD: Duration = Duration::from_secs(15);
 /// How long a document that is ready may take to come while the one before it asks something.
 const COMMIT: Duration = Duration::from_secs(1);
+
+/// How long a page that is about to be left may take to show that no script keeps it busy.
+const BUSY: Duration = Duration::from_secs(1);
+/// How long a page may take to crash once it was told to.
+const CRASH: Duration = Duration::from_millis(500);
 
 /// How long a document that has come may take to say what it is.
 const ABOUT: Duration = Duration::from_secs(2);
@@ -87,6 +92,7 @@ async fn in_new_tab<T: TaskLayer>(context: &Context<'_, T>, url: &str) -> Result
 
 /// Opens an address in a tab and waits until it is loaded, or as long as that may take.
 async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
+    make_way(tab).await?;
     let mut watch = Watch::begin(tab, &["Page.loadEventFired", "Page.frameNavigated"], LOAD)?;
     let open_before: Vec<_> = dialogs_of(tab)?.iter().map(|dialog| dialog.id).collect();
     let ended = match tab.call::<Navigated>("Page.navigate", &json!({ "url": url })).await {
@@ -95,6 +101,10 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
             return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
         }
         Ok(Navigated { error_text: Some(error), .. }) => {
+            // An address that exists to crash what opens it is answered as if it had been refused.
+            if is_of_the_browser(url) {
+                watch.next_events(CRASH).await?;
+            }
             return Err(CallError::Cdp { code: 0, message: failed(url, &error) });
         }
         Ok(Navigated { loader_id: None, .. }) => Loading::Done,
@@ -106,6 +116,23 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
         Err(error) => return Err(error),
     };
     report(tab, ended).await
+}
+
+/// Finds out whether a script keeps the page busy: such a page has its script stopped as it is left, and that has to be
+/// known before, since once the next document waits for it nothing stops it any more (fact F33).
+async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallError> {
+    if !matches!(tab.view()?.state, TabState::Ready | TabState::Hung) {
+        return Ok(());
+    }
+    match tab.ask(BUSY).await {
+        Err(error @ CallError::Timeout { hint: TimeoutHint::Leaving, .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether an address is one of the browser's own.
+fn is_of_the_browser(url: &str) -> bool {
+    url.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("chrome:"))
 }
 
 /// How far a document is.

@@ -19,7 +19,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
-    let tab = context.tab().await?;
+    let tab = context.answering_tab().await?;
     let stroke = keys::chord(&args.key, keyboard::platform(context).await?)?;
     let action = Action::begin(&tab).await?;
     let done = keyboard::press(&tab, &stroke).await;

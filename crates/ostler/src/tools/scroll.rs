@@ -35,8 +35,9 @@ pub(super) struct Args {
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let (dx, dy) = (args.dx.unwrap_or(0.0), args.dy);
     check(dx, dy)?;
-    let tab = context.tab().await?;
+    let tab = context.answering_tab().await?;
     let page = tab.page()?;
+    let _wheel = page.take_wheel().await;
     let reached = match args.reference {
         Some(reference) => {
             let reference = Ref::parse(&reference)?;

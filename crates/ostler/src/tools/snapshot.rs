@@ -189,9 +189,15 @@ fn as_it_was(last: Option<&Shown>, since: Option<(u64, Compared)>, why: &CallErr
     let blocked = match why {
         CallError::DialogOpen { dialog, .. } => format!("{} is open", dialog.describe()),
         _ => {
-            let busy = CallError::Timeout { method: String::new(), timeout_ms: 0, hint: TimeoutHint::PageBusy }
-                .next_step(words);
-            format!("a script keeps it busy: wait, {}", busy.unwrap_or_default())
+            // That it gave no answer in a short time says little of why.
+            let (hint, what) = match why {
+                CallError::Timeout { hint: hint @ TimeoutHint::Leaving, .. } => {
+                    (*hint, "it is being left, and a script that never ends holds that up: wait, or")
+                }
+                _ => (TimeoutHint::PageBusy { for_ms: 0 }, "a script keeps it busy: wait,"),
+            };
+            let busy = CallError::Timeout { method: String::new(), timeout_ms: 0, hint }.next_step(words);
+            format!("{what} {}", busy.unwrap_or_default())
         }
     };
     let because = why.code();

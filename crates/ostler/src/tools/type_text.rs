@@ -75,7 +75,7 @@ enum Kind {
 const FIELD: &str = include_str!("field.js");
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
-    let tab = context.tab().await?;
+    let tab = context.answering_tab().await?;
     let named = match &args.reference {
         Some(reference) => Some(place::element(&tab, reference).await?),
         None => None,

@@ -70,6 +70,20 @@ fn a_page_that_asks_between_two_frames_can_be_photographed_while_it_waits() {
 }
 
 #[test]
+fn a_page_that_asks_in_the_middle_of_a_frame_is_not_drawn_and_that_is_said() {
+    let mut world = bridged(&[("/", ASKS)]);
+    world.go("/");
+    look(&mut world, "requestAnimationFrame(() => { document.title = prompt('Drawn?') }); 1");
+    world.wait_for_dialogs(1);
+    let picture = world.line.ask(json!({"meta": "tool", "name": "browser_screenshot", "args": {}}));
+    let error = picture["error"].as_str().expect("it fails");
+    assert!(error.contains("in the middle of drawing") && error.contains("answer the dialog"), "{picture}");
+    answer(&mut world, "Ada");
+    let picture = world.line.ask(json!({"meta": "tool", "name": "browser_screenshot", "args": {}}));
+    assert!(picture["result"]["data"]["path"].is_string(), "{picture}");
+}
+
+#[test]
 fn each_function_gives_what_the_native_one_gives() {
     let mut world = bridged(&[("/", "<p>x")]);
     world.go("/");

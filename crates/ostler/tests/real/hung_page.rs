@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::sandbox::wait_until;
 use super::world::World;
 
 #[test]
@@ -39,4 +40,78 @@ fn a_call_is_over_at_its_deadline_even_if_nothing_answers() {
         "params": {"expression": "new Promise(() => {})", "awaitPromise": true}}));
     assert_eq!(late["error_code"], "timeout");
     assert!(asked.elapsed() >= Duration::from_millis(200), "not before its time either");
+}
+
+/// What acts in a page or looks at it, each with its patience of ten seconds and more for one that may only be slow.
+fn tools() -> [(&'static str, serde_json::Value); 6] {
+    [
+        ("browser_screenshot", json!({})),
+        ("browser_press", json!({"key": "a"})),
+        ("browser_scroll", json!({"dy": 100})),
+        ("browser_click", json!({"x": 5, "y": 5})),
+        ("browser_type", json!({"text": "x"})),
+        ("browser_cdp", json!({"method": "Runtime.evaluate", "params": {"expression": "1"}})),
+    ]
+}
+
+#[test]
+fn tools_do_not_wait_long_for_a_page_that_is_known_to_hang() {
+    let mut world = World::with(&[("/", "<input style='position:fixed;inset:0'>")]);
+    world.go("/");
+    let spin = json!({"method": "Runtime.evaluate", "timeout_ms": 1000, "params": {"expression": "while (true) {}"}});
+    assert_eq!(world.line.ask(spin)["error_code"], "timeout");
+    for (name, args) in tools() {
+        let asked = Instant::now();
+        let busy = world.try_tool(name, args);
+        assert_eq!(busy["error_code"], "timeout", "{name}: {busy}");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{name}: {:?}", asked.elapsed());
+        let said = busy["error"].as_str().unwrap();
+        assert!(said.contains("; a script has kept the page busy for at least "), "{name}: {said}");
+        assert!(said.contains("stop the script with browser_cdp and Runtime.terminateExecution"), "{name}: {said}");
+        assert!(name == "browser_cdp" || said.starts_with(name), "in the tool's own name: {said}");
+    }
+    world.tool("browser_cdp", json!({"method": "Runtime.terminateExecution"}));
+    for (name, args) in tools() {
+        world.tool(name, args);
+    }
+}
+
+#[test]
+fn a_page_that_hung_and_has_recovered_is_used_although_nobody_has_heard_of_that() {
+    let mut world = World::with(&[("/", "<p>x")]);
+    world.go("/");
+    let spin = "setTimeout(() => { const until = Date.now() + 2500; while (Date.now() < until); }, 50); 1";
+    world.line.js(spin);
+    wait_until("the page hangs", || {
+        let asked = json!({"method": "Runtime.evaluate", "timeout_ms": 500, "params": {"expression": "1"}});
+        world.line.ask(asked)["error_code"] == "timeout"
+    });
+    wait_until("it can be used again", || world.try_tool("browser_press", json!({"key": "a"}))["result"].is_object());
+}
+
+#[test]
+fn a_page_whose_script_holds_its_leaving_up_is_told_so_and_closed() {
+    let mut world = World::with(&[("/", "<p>x"), ("/next", "<title>next</title>")]);
+    world.go("/");
+    let mut stuck = world.client();
+    stuck.send(&json!({"id": 1, "method": "Runtime.evaluate", "params": {"expression": "while (true) {}"}}));
+    // A reload of a page whose script nobody knows to spin waits for that script, which nothing stops from then on.
+    stuck.send(&json!({"id": 2, "method": "Page.reload"}));
+    let answers = [stuck.receive(), stuck.receive()];
+    assert!(answers.iter().any(|answer| answer["id"] == 2 && answer["result"].is_object()), "{answers:?}");
+    let late = json!({"method": "Runtime.evaluate", "timeout_ms": 1000, "params": {"expression": "1"}});
+    let late = world.line.ask(late);
+    let only_closing = "close the tab with Target.closeTarget, which alone frees it";
+    assert!(late["error"].as_str().is_some_and(|said| said.contains(only_closing)), "{late}");
+    let interrupted = world.line.ask(json!({"meta": "interrupt"}));
+    assert!(interrupted["error"].as_str().is_some_and(|said| said.contains(only_closing)), "{interrupted}");
+    let next = world.site.here("/next");
+    for (name, args) in tools().into_iter().chain([("browser_navigate", json!({"url": next}))]) {
+        let held = world.try_tool(name, args);
+        let said = held["error"].as_str().unwrap_or_default();
+        assert!(said.contains("close the tab with browser_tabs, which alone frees it"), "{name}: {held}");
+    }
+    world.tool("browser_tabs", json!({"action": "close"}));
+    let opened = world.tool("browser_navigate", json!({"url": next, "new_tab": true}));
+    assert_eq!(opened["data"]["title"], "next");
 }

@@ -36,6 +36,25 @@ fn a_call_that_a_dialog_would_block_is_not_even_sent() {
 }
 
 #[test]
+fn a_second_navigation_under_a_beforeunload_is_told_of_the_dialog_and_not_sent() {
+    let mut bench = Bench::with_tab();
+    let first = bench.call("Page.navigate");
+    bench.expect("S", "Page.navigate");
+    bench.opening("S", "T", "beforeunload", "");
+    assert_eq!(bench.code(first), "dialog_open");
+    let second = bench.call("Page.navigate");
+    bench.expect_nothing_sent();
+    assert_eq!(bench.code(second), "dialog_open");
+    let patient = ClientCall { on_dialog: OnDialog::Wait, ..bench.client_call("Page.navigate") };
+    let patient = bench.make(patient);
+    bench.expect("S", "Page.navigate");
+    assert!(bench.is_waiting(patient));
+    bench.dismiss();
+    bench.call("Page.navigate");
+    bench.expect("S", "Page.navigate");
+}
+
+#[test]
 fn a_call_that_waits_for_dialogs_is_sent_and_gets_its_answer_afterwards() {
     let mut bench = Bench::with_tab();
     let before = ClientCall { on_dialog: OnDialog::Wait, ..bench.client_call("Runtime.evaluate") };

@@ -285,7 +285,7 @@ fn a_page_is_called_busy_only_if_it_answered_nothing_all_the_while() {
             bench.reply(&version, "{}");
         }
         bench.pass(ms(200));
-        assert_eq!(bench.error(call).to_string().contains("keeps the page busy"), !answers_another);
+        assert_eq!(bench.error(call).to_string().contains("kept the page busy"), !answers_another);
     }
 }
 
@@ -345,7 +345,7 @@ fn a_page_that_answers_is_not_called_busy_by_a_call_that_waits_alone() {
     bench.reply(&probe, r#"{"id":"P"}"#);
     bench.pass(ms(100));
     assert_eq!(bench.code(call), "timeout");
-    assert!(!bench.error(call).to_string().contains("keeps the page busy"), "it awaits a promise, say");
+    assert!(!bench.error(call).to_string().contains("kept the page busy"), "it awaits a promise, say");
 }
 
 #[test]
@@ -484,5 +484,79 @@ fn an_interrupt_that_cannot_free_the_page_ends_once_with_timeout() {
     bench.pass(Duration::from_secs(30));
     assert_eq!(bench.code(waiter), "timeout");
     let told = bench.error(waiter).to_string();
-    assert!(told.contains("could not be stopped") && told.contains("reload"), "{told}");
+    assert!(told.contains("could not be stopped") && told.contains("close the tab"), "{told}");
+}
+
+/// A tab whose page left a call without an answer, and with it the question whether it answers at all.
+fn hung() -> Bench {
+    let mut bench = Bench::with_tab();
+    bench.pass(ms(1));
+    let call = ClientCall { timeout: ms(1000), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.pass(ms(800));
+    bench.expect("S", "Runtime.evaluate");
+    bench.expect("S", "Runtime.getIsolateId");
+    let standing = bench.expect("S", "Page.getNavigationHistory");
+    bench.reply(&standing, "{}");
+    bench.pass(ms(200));
+    assert_eq!((bench.code(call), bench.tab_state("T")), ("timeout", TabState::Hung));
+    bench
+}
+
+#[test]
+fn a_page_that_is_known_to_hang_is_told_with_how_long_it_has_been() {
+    let mut bench = hung();
+    bench.pass(Duration::from_secs(40));
+    let call = ClientCall { timeout: ms(500), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.pass(ms(300));
+    let standing = bench.expect("S", "Page.getNavigationHistory");
+    bench.reply(&standing, "{}");
+    bench.pass(ms(200));
+    let told = bench.error(call).to_string();
+    assert!(told.contains("a script has kept the page busy for at least 41 s"), "{told}");
+    assert!(told.contains("interrupt") && !told.contains("reload"), "a reload would wait for the script: {told}");
+}
+
+#[test]
+fn a_navigation_stops_the_script_of_a_page_that_is_known_to_hang() {
+    let mut bench = hung();
+    bench.call("Page.navigate");
+    bench.expect("S", "Runtime.terminateExecution");
+    bench.expect("S", "Page.navigate");
+    bench.navigated("S", "T", None, "https://a.example/next");
+    assert_eq!(bench.tab_state("T"), TabState::Ready);
+    bench.call("Page.reload");
+    bench.expect("S", "Page.reload");
+    assert!(!bench.was_sent("S", "Runtime.terminateExecution"), "what answers is left alone");
+}
+
+#[test]
+fn a_page_whose_script_holds_up_its_leaving_is_told_that_only_closing_it_helps() {
+    let mut bench = Bench::with_tab();
+    let navigation = bench.call("Page.navigate");
+    let sent = bench.expect("S", "Page.navigate");
+    bench.reply(&sent, r#"{"frameId":"T","loaderId":"L"}"#);
+    assert!(!bench.is_waiting(navigation));
+    bench.pass(ms(1));
+    let call = ClientCall { timeout: ms(1000), ..bench.client_call("Runtime.evaluate") };
+    let call = bench.make(call);
+    bench.pass(ms(800));
+    let standing = bench.expect("S", "Page.getNavigationHistory");
+    bench.refuse(&standing, -32000, "Not attached to an active page");
+    bench.pass(ms(200));
+    let told = bench.error(call).to_string();
+    assert!(told.contains("is being left") && told.contains("Target.closeTarget, which alone frees it"), "{told}");
+    assert!(!told.contains("interrupt") && !told.contains("reload"), "{told}");
+
+    let waiter = bench.waiter();
+    bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
+    bench.pass(Duration::from_secs(10));
+    let told = bench.error(waiter).to_string();
+    assert!(told.contains("is being left") && told.contains("which alone frees it"), "{told}");
+
+    bench.call("Page.navigate");
+    assert!(bench.was_sent("S", "Page.navigate"));
+    bench.navigated("S", "T", None, "https://a.example/next");
+    assert_eq!(bench.tab_state("T"), TabState::Ready, "its script ended after all");
 }

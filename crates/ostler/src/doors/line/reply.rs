@@ -83,7 +83,9 @@ fn error_json(failure: &Failure) -> Vec<u8> {
     match error {
         CallError::Cdp { code, .. } => json.cdp_code = Some(*code),
         CallError::DialogOpen { dialog, .. } => json.dialog = Some(dialog),
-        CallError::Timeout { timeout_ms, .. } => json.timeout_ms = Some(*timeout_ms),
+        CallError::Timeout { timeout_ms, .. } | CallError::NotCome { timeout_ms, .. } => {
+            json.timeout_ms = Some(*timeout_ms);
+        }
         CallError::BrowserGone { retry_after_ms, .. } => {
             json.retry_after_ms = Some(retry_after_ms.unwrap_or(SELDOM_MS));
         }

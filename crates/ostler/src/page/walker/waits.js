@@ -47,8 +47,11 @@ const OCCASIONS = ['load', 'readystatechange', 'transitionend', 'animationend', 
 /** In milliseconds: how often a page is looked at that changes all the time, and one that tells nothing. */
 const AT_MOST_EVERY = 100, UNTOLD = 500;
 
-/** Resolves to true once a condition holds in this document; to false when the time is over or the wait is given up. */
-function waitFor(kind, wanted, patience, name) {
+/**
+ * Resolves to true once a condition holds in this document, to false when the wait is given up, and to null when it was
+ * looked at for so many milliseconds: whoever still waits asks again.
+ */
+function waitFor(kind, wanted, lease, name) {
   // A wait of the same name is the same one, asked again.
   waits.get(name)?.();
   return new Promise(done => {
@@ -69,7 +72,7 @@ function waitFor(kind, wanted, patience, name) {
         observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
       }
     };
-    const late = setTimeout(() => over(false), patience);
+    const late = setTimeout(() => over(null), lease);
     // That a shadow root was attached is told by nothing, and a page may keep every event from us.
     const unseen = setInterval(later, UNTOLD);
     const over = value => {

@@ -132,12 +132,12 @@ return {
   },
 
   /** Resolves to how far the wheel moved what is at a point, once `wheelTurned` was called and it stands still. */
-  ride(point) {
-    return ride(point);
+  ride(point, name) {
+    return ride(point, name);
   },
 
-  wheelTurned() {
-    wheel.turned();
+  wheelTurned(name) {
+    rides.get(name)?.();
     return true;
   },
 
@@ -148,8 +148,8 @@ return {
   },
 
   /** Resolves to whether it came to hold, within `patience` milliseconds and before the wait was given up. */
-  waitFor(kind, wanted, patience, name) {
-    return waitFor(kind, wanted, patience, name);
+  waitFor(kind, wanted, lease, name) {
+    return waitFor(kind, wanted, lease, name);
   },
 
   giveUp(name) {

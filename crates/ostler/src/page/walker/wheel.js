@@ -8,10 +8,11 @@ const AT_REST = 6, AT_THE_END = 3;
 /** In milliseconds. A hidden tab takes its time: it may draw no more than once a second. */
 const LONGEST_RIDE = 8000;
 
-const wheel = { turned: () => {} };
+/** The rides under way, each by its name: what tells it that its wheel was turned. */
+const rides = new Map();
 
-/** Resolves to how far what scrolls at a point went, once `wheel.turned` was called and it has come to rest. */
-function ride(point) {
+/** Resolves to how far what scrolls at a point went, once its wheel was turned and it has come to rest. */
+function ride(point, name) {
   const page = document[its.scrollingElement] ?? document[its.documentElement];
   const boxes = [...new Set([scrollerAt(point) ?? page, page])];
   const places = () => boxes.map(box => [box[its.scrollLeft], box[its.scrollTop]]);
@@ -22,6 +23,7 @@ function ride(point) {
     const finish = () => {
       if (over) return;
       over = true;
+      rides.delete(name);
       clearTimeout(late);
       removeEventListener('scrollend', rested, true);
       done(rode(boxes, from, places()));
@@ -38,7 +40,7 @@ function ride(point) {
     const rested = () => { if (turned && differs(places(), from)) finish(); };
     const late = setTimeout(finish, LONGEST_RIDE);
     addEventListener('scrollend', rested, true);
-    wheel.turned = () => { turned = true; still = 0; };
+    rides.set(name, () => { turned = true; still = 0; });
     requestAnimationFrame(look);
   });
 }

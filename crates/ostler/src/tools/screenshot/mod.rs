@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use ostler_core::view::TabState;
 use ostler_core::{CallError, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         check(path)?;
     }
     let full = args.full == Some(true);
-    let tab = context.tab().await?;
+    let tab = context.answering_tab().await?;
     let part = Part::of(&tab, full, args.max_dim).await?;
     let marked = match args.annotate {
         Some(true) => Some(tab.page()?.marks(full).await?),
@@ -204,7 +205,7 @@ async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Res
     asked.push(ask());
     while began.elapsed() < PATIENCE {
         tokio::select! {
-            Some(answer) = asked.next() => return answer,
+            Some(answer) = asked.next() => return answer.map_err(|error| undrawn(tab, error)),
             () = sleep(ASK_AGAIN) => {
                 if asked.len() < MOST_ASKED {
                     asked.push(ask());
@@ -213,7 +214,19 @@ async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Res
         }
     }
     let timeout_ms = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
-    Err(CallError::Timeout { method: "Page.captureScreenshot".to_owned(), timeout_ms, hint: TimeoutHint::None })
+    let method = "Page.captureScreenshot".to_owned();
+    Err(undrawn(tab, CallError::Timeout { method, timeout_ms, hint: TimeoutHint::None }))
+}
+
+/// Says of a page that was not drawn in time why that is: one that waits in the bridge can be drawn, unless it asked while
+/// that was being done (fact F23).
+fn undrawn<T: TaskLayer>(tab: &Tab<'_, T>, error: CallError) -> CallError {
+    match error {
+        CallError::Timeout { method, timeout_ms, .. } if tab.view().is_ok_and(|tab| tab.state == TabState::Dialog) => {
+            CallError::Timeout { method, timeout_ms, hint: TimeoutHint::MidFrame }
+        }
+        error => error,
+    }
 }
 
 /// Refuses a path at which no picture can be, before one is taken.

@@ -4,15 +4,14 @@
 mod traffic;
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use ostler_core::view::{DialogView, TabState, TaskView};
-use ostler_core::{CallError, FrameId, SessionId, TargetId, TimeoutHint};
+use ostler_core::view::{DialogView, TabState, TabView, TaskView};
+use ostler_core::{CallError, FrameId, SessionId, TargetId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -117,6 +116,17 @@ impl Condition {
             Self::Idle => "a quiet network".to_owned(),
         }
     }
+
+    /// Says that it did not come, up to the time that it was given.
+    fn not_come(&self) -> String {
+        match self {
+            Self::Text(text) => format!("the text {:?} was not seen", shown(text)),
+            Self::Selector(selector) => format!("nothing that can be seen matched the selector {:?}", shown(selector)),
+            Self::Url(url) => format!("the address did not come to match {:?}", shown(url)),
+            Self::Load => "the page was not loaded".to_owned(),
+            Self::Idle => "the network was not quiet".to_owned(),
+        }
+    }
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
@@ -133,11 +143,15 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let waited_s = (began.elapsed().as_secs_f64() * 100.0).round() / 100.0;
     if !came {
-        let url = tab.view()?.url;
-        return Err(CallError::Timeout {
-            method: format!("browser_wait for {} at {url}", condition.words()),
+        let TabView { url, title, number, state, .. } = tab.view()?;
+        let instead = match state {
+            TabState::Hung => format!("a script keeps t{number} busy, at {}", shown(&url)),
+            _ => format!("t{number} shows {:?} at {}", shown(&title), shown(&url)),
+        };
+        return Err(CallError::NotCome {
+            what: condition.not_come(),
             timeout_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
-            hint: TimeoutHint::None,
+            instead,
         });
     }
     let url = tab.view()?.url;
@@ -178,32 +192,31 @@ enum Ended {
 impl<T: TaskLayer> Wait<'_, T> {
     /// Lets the documents of the tab tell when the condition holds; of a frame tree that changes, the new ones too.
     async fn for_page(&self, kind: &'static str, wanted: &str) -> Result<bool, CallError> {
-        let question = Question { kind, wanted, name: fresh_name() };
+        let question = Question::new(kind, wanted);
         let page = self.tab.page()?;
         loop {
             let mut unanswered = HashMap::new();
             let ended = self.until_one_tells(&page, &question, &mut unanswered).await;
-            // What was asked would look on until its time is over.
-            let asked = unanswered.values().filter_map(|(_, asked)| asked.get());
-            let give_up = join_all(asked.map(|asked| page.give_up(asked, &question)));
-            match ended {
-                Ok(Ended::Came) => {
-                    give_up.await;
-                    return Ok(true);
-                }
+            let came = match ended {
+                Ok(Ended::Came) => Ok(true),
                 Ok(Ended::TimeIsUp) => return Ok(false),
                 Ok(Ended::Held) | Err(CallError::DialogOpen { .. }) => {
                     // Over the bridge a page can still be looked at; and a dialog need not stop every frame.
                     if self.holds_somewhere(&page, &question).await {
-                        return Ok(true);
-                    }
-                    match ended {
-                        Err(error) => return Err(error),
-                        Ok(_) => self.still_held()?,
+                        Ok(true)
+                    } else {
+                        match ended.and_then(|_| self.still_held()) {
+                            Ok(()) => continue,
+                            Err(error) => Err(error),
+                        }
                     }
                 }
-                Err(error) => return Err(error),
-            }
+                Err(error) => Err(error),
+            };
+            // What was asked would look on for a while. Under a native dialog it cannot be told, and stops by itself.
+            let asked = unanswered.values().filter_map(|(_, asked)| asked.get());
+            join_all(asked.map(|asked| page.give_up(asked, &question))).await;
+            return came;
         }
     }
 
@@ -344,15 +357,16 @@ impl<T: TaskLayer> Wait<'_, T> {
                     traffic.take(&event.method, &event.params, now.into_std());
                 }
             }
-            let quiet_at = Instant::from_std(traffic.quiet_at());
-            if quiet_at <= now {
-                return Ok(true);
-            }
             let tab = self.tab.view()?;
             if tab.state == TabState::Crashed {
                 return Err(CallError::TargetCrashed { what: format!("tab {}", tab.target_id) });
             }
+            // A page that asks sends nothing, and is not done for all that.
             self.still_held()?;
+            let quiet_at = Instant::from_std(traffic.quiet_at());
+            if quiet_at <= now {
+                return Ok(true);
+            }
             let next = crate::meta::EventSource::wait_beyond(&*events, since);
             if timeout_at(quiet_at.min(self.deadline), next).await.is_err() && Instant::now() >= self.deadline {
                 return Ok(false);
@@ -393,11 +407,6 @@ fn dialog_of<'a>(view: &'a TaskView, target: &TargetId, session: &SessionId) -> 
             || tree.is_some_and(|tree| tree.children.iter().any(|frame| frame.frame_id == dialog.frame_id))
     };
     view.pending_dialogs.iter().find(|dialog| dialog.session_id == *session || within(dialog))
-}
-
-/// Returns a name that no page can know before.
-fn fresh_name() -> String {
-    format!("ostler-{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// Passes on what asking again cannot change.

@@ -1,5 +1,7 @@
 //! `browser_navigate`: it returns when the page is there, or when it is known why it is not.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use super::super::world::World;
@@ -128,13 +130,59 @@ fn the_errors_of_a_page_are_read_with_a_cursor() {
 }
 
 #[test]
-fn a_page_that_spins_instead_of_going_away_is_not_told_to_be_the_new_one() {
+fn a_page_that_spins_has_its_script_stopped_and_makes_way() {
     let mut world = World::with(&[("/", "<title>spins</title>"), ("/next", "<title>next</title>")]);
+    let spin = |timeout_ms| json!({"method": "Runtime.evaluate", "timeout_ms": timeout_ms, "params": {"expression": "for (;;) {}"}});
+    // Known from a call before, and not known.
+    for (timeout_ms, state) in [(600, "hung"), (50, "ready")] {
+        world.go("/");
+        assert_eq!(world.line.ask(spin(timeout_ms))["error_code"], "timeout");
+        assert_eq!(world.tool("browser_tabs", json!({"action": "list"}))["data"]["tabs"][0]["state"], state);
+        let next = world.site.here("/next");
+        let opened = world.tool("browser_navigate", json!({"url": next}));
+        assert_eq!(text(&opened), format!("Opened {next} \"next\" in t1."), "{state}");
+    }
+}
+
+#[test]
+fn another_navigation_while_a_page_asks_whether_it_may_be_left_is_told_of_that_at_once() {
+    let mut world = World::with(&[
+        ("/", "<script>onbeforeunload = event => event.preventDefault()</script><title>asks</title>"),
+        ("/two", "<title>two</title>"),
+        ("/three", "<title>three</title>"),
+    ]);
     world.go("/");
-    let spin = json!({"method": "Runtime.evaluate", "timeout_ms": 600, "params": {"expression": "for (;;) {}"}});
-    assert_eq!(world.line.ask(spin)["error_code"], "timeout");
-    let stays = world.try_tool("browser_navigate", json!({"url": world.site.here("/next")}));
-    assert!(stays["error"].as_str().is_some_and(|error| error.contains("close its tab")), "{stays}");
-    let other = world.tool("browser_navigate", json!({"url": world.site.here("/next"), "new_tab": true}));
-    assert_eq!(other["data"]["title"], "next", "the way out that it names is one");
+    world.click(50, 50);
+    let began = Instant::now();
+    for (url, why) in [
+        (world.site.here("/two"), "blocks this call"),
+        (world.site.here("/two"), "so the call was not sent"),
+        (world.site.here("/three"), "so the call was not sent"),
+        (world.site.there("/three"), "so the call was not sent"),
+    ] {
+        let held = world.try_tool("browser_navigate", json!({"url": url}));
+        assert_eq!([&held["error_code"], &held["dialog"]["type"]], ["dialog_open", "beforeunload"], "{url}: {held}");
+        assert!(held["error"].as_str().unwrap().contains(why), "{url}: {held}");
+    }
+    // Without an answer each would wait for half a minute.
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    world.tool("browser_wait", json!({"url": "/two"}));
+    let opened = world.tool("browser_navigate", json!({"url": world.site.here("/three")}));
+    assert_eq!(opened["data"]["title"], "three");
+}
+
+#[test]
+fn an_address_that_crashes_the_page_is_told_as_a_crash_of_that_tab() {
+    let mut world = World::with(&[("/", "<title>home</title>")]);
+    world.go("/");
+    let crashed = world.try_tool("browser_navigate", json!({"url": "chrome://crash"}));
+    assert_eq!(crashed["error_code"], "target_crashed");
+    assert_eq!(
+        crashed["error"],
+        "the renderer of tab t1 crashed; open an address in it with browser_navigate to start it again"
+    );
+    assert_eq!(world.try_tool("browser_press", json!({"key": "a"}))["error"], crashed["error"]);
+    let opened = world.tool("browser_navigate", json!({"url": world.site.here("/")}));
+    assert_eq!(opened["data"]["title"], "home");
 }

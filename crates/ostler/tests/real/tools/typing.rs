@@ -1,5 +1,7 @@
 //! `browser_type`, `browser_press` and `browser_scroll`.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::super::sandbox::wait_until;
@@ -174,6 +176,27 @@ fn scrolling_tells_how_far_it_went_and_what_is_left() {
     assert!(text(&end).contains("nothing that can be seen from here scrolled"), "{end}");
     let wrong = world.try_tool("browser_scroll", json!({"dy": 0}));
     assert_eq!(wrong["error_code"], "bad_request");
+}
+
+#[test]
+fn two_who_scroll_at_the_same_time_each_move_what_they_are_over() {
+    let pane = "<div style='height:150px;overflow:auto'><button>NAME</button><div style='height:5000px'></div></div>";
+    let page = ["Left", "Right"].map(|name| pane.replace("NAME", name)).concat();
+    let mut world = World::with(&[("/", &format!("<link rel=icon href='data:,'>{page}"))]);
+    world.go("/");
+    let [left, right] = ["Left", "Right"].map(|name| world.ref_of(&format!("button \"{name}\"")));
+    let mut other = world.client();
+    let began = Instant::now();
+    for _ in 0..3 {
+        let args = json!({"ref": right, "dy": 40});
+        other.send(&json!({"id": 1, "meta": "tool", "name": "browser_scroll", "args": args}));
+        let ours = world.tool("browser_scroll", json!({"ref": left, "dy": 30}));
+        assert_eq!(ours["data"]["moved_y"], 30, "{ours}");
+        let theirs = other.receive();
+        assert_eq!(theirs["result"]["data"]["moved_y"], 40, "{theirs}");
+    }
+    // One whose turn nobody told it of goes on for eight seconds.
+    assert!(began.elapsed() < Duration::from_secs(7), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::super::sandbox::wait_until;
 use super::super::world::World;
 use super::text;
 
@@ -20,7 +21,7 @@ fn wait_while(world: &mut World, script: &str, args: Value) -> Value {
 fn text_and_selectors_are_seen_when_they_appear_in_any_frame_and_shadow_root() {
     let frame = "<iframe src='{there}/in'></iframe>";
     let mut world = World::with(&[
-        ("/", &format!("{ICON}<body><p id=p hidden>Now  Shown</p><div id=host></div>{frame}")),
+        ("/", &format!("{ICON}<title>waits</title><body><p id=p hidden>Now  Shown</p><div id=host></div>{frame}")),
         ("/in", "<p>frame</p><script>setTimeout(() => { document.body.append('late in the frame') }, 1500)</script>"),
     ]);
     world.go("/");
@@ -36,6 +37,12 @@ fn text_and_selectors_are_seen_when_they_appear_in_any_frame_and_shadow_root() {
     world.line.js("p.hidden = true, 1");
     let unseen = world.try_tool("browser_wait", json!({"selector": "#p", "timeout_s": 0.3}));
     assert_eq!([&unseen["error_code"], &unseen["timeout_ms"]], [&json!("timeout"), &json!(300)]);
+    let here = world.site.here("/");
+    let said = format!(
+        "nothing that can be seen matched the selector \"#p\" within 300 ms; t1 shows \"waits\" at {here}; \
+         look at the page with browser_snapshot, or wait longer with timeout_s"
+    );
+    assert_eq!(unseen["error"], said);
     wait_while(&mut world, "p.hidden = false", json!({"selector": "#p"}));
     let wrong = world.try_tool("browser_wait", json!({"selector": "p["}));
     assert!(wrong["error"].as_str().unwrap().contains("`selector`: \"p[\" is no CSS selector"), "{wrong}");
@@ -61,6 +68,18 @@ fn a_wait_goes_on_through_navigations() {
     assert_eq!(empty["error"], "`url`: must not be empty: say what to wait for");
     let two = world.try_tool("browser_wait", json!({"load": true, "text": "x"}));
     assert!(two["error"].as_str().unwrap().contains("`text`: cannot stand beside `load`"), "{two}");
+}
+
+#[test]
+fn a_wait_goes_on_when_the_page_has_looked_on_for_long_and_busy_pages_are_waited_for() {
+    let mut world = World::with(&[("/", &format!("{ICON}<p>x"))]);
+    world.go("/");
+    // Longer than a page looks on without being asked again.
+    world.line.js("setTimeout(() => document.body.append('at last'), 6500); 1");
+    world.tool("browser_wait", json!({"text": "at last", "timeout_s": 30}));
+    world.line.js("setTimeout(() => { const until = Date.now() + 6500; while (Date.now() < until); \
+         document.body.append('free again') }, 100); 1");
+    world.tool("browser_wait", json!({"text": "free again", "timeout_s": 30}));
 }
 
 #[test]
@@ -111,4 +130,54 @@ fn the_network_is_quiet_although_a_stream_goes_on() {
     let quiet = world.tool("browser_wait", json!({"idle": true, "timeout_s": 30}));
     assert!(text(&quiet).contains("a quiet network"), "{quiet}");
     assert!(began.elapsed().as_secs() < 15, "the stream is not waited for");
+}
+
+/// Counts what looks on in the tools' own world of the current page.
+fn observers(world: &mut World) -> u64 {
+    let frame = world.line.ask(json!({"meta": "current_tab"}))["targetId"].clone();
+    let made = world.line.cdp("Page.createIsolatedWorld", json!({"frameId": frame, "worldName": "ostler"}));
+    let of = json!({"expression": "MutationObserver.prototype", "contextId": made["executionContextId"]});
+    let prototype = world.line.cdp("Runtime.evaluate", of)["result"]["objectId"].clone();
+    let found = world.line.cdp("Runtime.queryObjects", json!({"prototypeObjectId": prototype}))["objects"].clone();
+    let count = json!({"objectId": found["objectId"], "functionDeclaration": "function () { return this.length }"});
+    let count = world.line.cdp("Runtime.callFunctionOn", count)["result"]["value"].as_u64();
+    // What has been found would be kept alive by having been found.
+    world.line.cdp("Runtime.releaseObject", json!({"objectId": found["objectId"]}));
+    count.expect("a number")
+}
+
+#[test]
+fn a_wait_that_ended_without_what_it_waited_for_leaves_nothing_that_looks_on() {
+    let mut world = World::with(&[("/", &format!("{ICON}<title>waits</title><p>x"))]);
+    world.go("/");
+    let mut gone = world.client();
+    gone.send(&json!({"meta": "tool", "name": "browser_wait", "args": {"text": "never", "timeout_s": 60}}));
+    wait_until("it is looked for", || observers(&mut world) > 0);
+    drop(gone);
+    wait_until("nobody looks on for a client that left", || observers(&mut world) == 0);
+    let ended = world.try_tool("browser_wait", json!({"text": "never", "timeout_s": 0.5}));
+    assert_eq!(ended["error_code"], "timeout", "{ended}");
+    wait_until("nobody looks on after its time", || observers(&mut world) == 0);
+    let said = ended["error"].as_str().unwrap();
+    assert!(said.starts_with("the text \"never\" was not seen within 500 ms; t1 shows \"waits\" at "), "{said}");
+    world.line.js("setTimeout(() => alert('in the way'), 300); 1");
+    assert_eq!(world.try_tool("browser_wait", json!({"text": "never", "timeout_s": 60}))["error_code"], "dialog_open");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    wait_until("nobody looks on after a dialog", || observers(&mut world) == 0);
+    let quiet = world.try_tool("browser_wait", json!({"url": "/never", "timeout_s": 0.2}));
+    assert!(quiet["error"].as_str().unwrap().starts_with("the address did not come to match \"/never\" within"));
+}
+
+#[test]
+fn waiting_for_quiet_ends_with_the_dialog_that_opens_over_the_bridge_too() {
+    for bridge in ["never", "always"] {
+        let mut world = World::with(&[("/", &format!("{ICON}<p>x"))]);
+        world.line.ask(json!({"meta": "connect", "dialog_bridge": bridge}));
+        world.go("/");
+        world.line.js("setTimeout(() => confirm('Sure?')); 1");
+        world.wait_for_dialogs(1);
+        let held = world.try_tool("browser_wait", json!({"idle": true, "timeout_s": 30}));
+        assert_eq!([&held["error_code"], &held["dialog"]["message"]], ["dialog_open", "Sure?"], "{bridge}: {held}");
+        world.tool("browser_dialog", json!({"action": "accept"}));
+    }
 }

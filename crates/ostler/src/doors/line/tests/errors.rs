@@ -47,7 +47,7 @@ async fn errors_carry_the_data_that_the_contract_gives_them() {
             json!({"error_code": "dialog_open", "dialog": open}),
         ),
         (
-            CallError::Timeout { method: text(), timeout_ms: 250, hint: TimeoutHint::PageBusy },
+            CallError::Timeout { method: text(), timeout_ms: 250, hint: TimeoutHint::PageBusy { for_ms: 250 } },
             json!({"error_code": "timeout", "timeout_ms": 250}),
         ),
         (CallError::SessionGone { what: text() }, json!({"error_code": "session_gone"})),
