@@ -46,6 +46,12 @@ pub(crate) fn needs_every_frame(method: &str) -> bool {
     matches!(method, "Page.printToPDF" | "Page.captureSnapshot")
 }
 
+/// Returns whether the method, sent to a tab in which a frame of another process shows a native dialog, ends the whole
+/// browser instead of only the page (fact F36).
+pub(crate) fn ends_the_browser_under_a_dialog(method: &str) -> bool {
+    method == "Page.crash"
+}
+
 /// Returns whether the browser takes the method for any page of a tab that shows a native dialog, whichever of its
 /// processes asks, and does nothing with it (facts A15, F19).
 pub(crate) fn is_swallowed_in_tab(method: &str) -> bool {

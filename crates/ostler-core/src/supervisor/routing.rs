@@ -478,9 +478,9 @@ impl Supervisor {
                 return self.wake(target);
             }
         }
-        if call.on_dialog == OnDialog::Return
-            && let Some(dialog) = self.blocking_dialog(id, &call.method, call.params.as_deref())
-        {
+        // What may wait does so in the browser, which would carry this one out at once.
+        let waits = call.on_dialog == OnDialog::Wait && !blocking::ends_the_browser_under_a_dialog(&call.method);
+        if !waits && let Some(dialog) = self.blocking_dialog(id, &call.method, call.params.as_deref()) {
             return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
         }
         if call.method == "Debugger.enable" {

@@ -195,6 +195,24 @@ fn a_frame_removed_under_its_dialog_does_not_take_the_browser_down() {
 }
 
 #[test]
+fn a_page_is_not_crashed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
+    let mut world = World::with(&[
+        ("/", "<iframe src='{there}/in'></iframe>"),
+        ("/in", "<script>setTimeout(() => confirm('well?'), 0)</script>"),
+    ]);
+    let url = world.site.here("/");
+    world.line.cdp("Page.navigate", json!({"url": url}));
+    world.wait_for_dialogs(1);
+    for request in [json!({"method": "Page.crash"}), json!({"method": "Page.crash", "on_dialog": "wait"})] {
+        assert_eq!(world.line.ask(request)["error_code"], "dialog_open");
+    }
+    assert_eq!(world.line.ask(json!({"meta": "dialog", "action": "dismiss"}))["ok"], true);
+    assert_eq!(world.line.ask(json!({"method": "Page.crash"}))["error_code"], "target_crashed");
+    world.line.cdp("Page.reload", json!({}));
+    world.wait_for_dialogs(1);
+}
+
+#[test]
 fn a_dialog_that_was_open_before_ostler_came_is_named_with_the_way_out() {
     let mut world = World::with(&[("/", "<p>x")]);
     world.go("/");

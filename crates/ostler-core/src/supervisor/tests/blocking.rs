@@ -125,6 +125,21 @@ fn an_oopifs_dialog_blocks_its_own_process_and_nothing_else() {
 }
 
 #[test]
+fn a_page_is_not_crashed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    for on_dialog in [OnDialog::Return, OnDialog::Wait] {
+        let crash = ClientCall { on_dialog, ..bench.client_call("Page.crash") };
+        let crash = bench.make(crash);
+        assert_eq!(bench.code(crash), "dialog_open", "F36");
+    }
+    bench.expect_nothing_sent();
+    bench.closed("S", "O");
+    bench.call("Page.crash");
+    bench.expect("S", "Page.crash");
+}
+
+#[test]
 fn a_popups_dialog_blocks_an_opener_in_its_process_and_no_other_tab() {
     let mut bench = Bench::with_tab();
     bench.popup("T", "U", "SU", "P");
