@@ -18,7 +18,7 @@ use crate::daemon::lock;
 use crate::daemon::ownership::{self, Expected, PathRefused};
 use crate::daemon::start::{Started, start_in_background};
 
-pub(crate) use error::ClientError;
+pub(crate) use error::{BAD_CONFIG, ClientError, NO_DAEMON};
 
 /// How long a daemon may take from being started to answering.
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -174,8 +174,8 @@ impl Client {
 
     fn receive_pong(&mut self) -> Result<Pong, ClientError> {
         let line = self.receive(PATIENCE)?;
-        if let Ok(Refusal { error, error_code: Some(_) }) = serde_json::from_slice(&line) {
-            return Err(ClientError::Refused { error });
+        if let Ok(Refusal { error, error_code: Some(code) }) = serde_json::from_slice(&line) {
+            return Err(ClientError::Refused { error, code });
         }
         // A program of another kind may answer with an error: then nothing is known of it, which is not ours to judge.
         let pong: Pong = serde_json::from_slice(&line).unwrap_or_default();
@@ -214,7 +214,7 @@ impl Client {
             let mut line = Vec::new();
             self.stream.read_until(b'\n', &mut line).ok()?;
             let Refusal { error, error_code } = serde_json::from_slice(&line).ok()?;
-            error_code.map(|_| ClientError::Refused { error })
+            error_code.map(|code| ClientError::Refused { error, code })
         })
     }
 

@@ -92,3 +92,74 @@ fn help_and_version_succeed() {
         sandbox.run(args).assert_done();
     }
 }
+
+/// Runs the command and returns its exit code and the one line of JSON that it printed.
+#[track_caller]
+fn told_as_json(command: &mut std::process::Command) -> (i32, serde_json::Value) {
+    let ran = Ran::of(command);
+    assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (1, ""), "{ran:?}");
+    (ran.code.expect("it ended by itself"), serde_json::from_str(&ran.stdout).expect("JSON"))
+}
+
+#[test]
+fn under_json_every_error_is_one_line_with_its_code() {
+    let sandbox = Sandbox::new();
+    let ostler = |args: &[&str]| {
+        let mut command = sandbox.ostler(args);
+        command.arg("--json");
+        command
+    };
+    let with = |args: &[&str], variable: &str, value: &str| {
+        let mut command = ostler(args);
+        command.env(variable, value);
+        command
+    };
+    std::fs::write(sandbox.path("file"), "").expect("a file");
+    for (command, exit, code, word) in [
+        (&mut ostler(&["no-such-verb"]), 2, "bad_request", "no-such-verb"),
+        (&mut ostler(&["js"]), 2, "bad_request", "EXPR"),
+        (&mut ostler(&["dialog"]), 2, "bad_request", "--help"),
+        (&mut ostler(&["connect", "--launhc"]), 2, "bad_request", "'--launch'"),
+        (&mut ostler(&["cdp", "A.b", "{no json}"]), 2, "bad_request", "no JSON"),
+        (&mut with(&["js", "1"], "BU_NAME", "a/b"), 2, "bad_config", "BU_NAME"),
+        (&mut with(&["daemon"], "OSTLER_LOG", "ostler=shout"), 2, "bad_config", "OSTLER_LOG"),
+        (&mut with(&["js", "1"], "OSTLER_LOG", "ostler=shout"), 2, "bad_config", "OSTLER_LOG"),
+        (&mut with(&["js", "1"], "BH_RUNTIME_DIR", "/nowhere"), 1, "no_daemon", "/nowhere"),
+        (&mut with(&["helpers", "reset"], "OSTLER_HOME", "/dev/null/x"), 1, "failed", "OSTLER_HOME"),
+        (&mut ostler(&["man", "--to", "/dev/null/x"]), 1, "failed", "/dev/null/x"),
+        (&mut ostler(&["js", "1"]), 1, "browser_gone", "127.0.0.1:1"),
+        (&mut with(&["js", "1"], "BU_CDP_WS", "ws://127.0.0.1:2/x"), 2, "other_browser", "BU_CDP_WS"),
+    ] {
+        let (exited, told) = told_as_json(command);
+        assert_eq!((exited, told["error_code"].as_str()), (exit, Some(code)), "{command:?}: {told}");
+        assert!(told["error"].as_str().is_some_and(|error| error.contains(word)), "{command:?}: {told}");
+    }
+}
+
+#[test]
+fn a_script_that_cannot_start_is_told_as_json_too() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.ostler(&["--json"]);
+    let (exit, told) = told_as_json(command.env("OSTLER_PYTHON", "/no/python"));
+    assert_eq!((exit, told["error_code"].as_str()), (1, Some("failed")), "{told}");
+    assert!(told["error"].as_str().is_some_and(|error| error.contains("OSTLER_PYTHON")), "{told}");
+}
+
+#[test]
+fn texts_are_values_under_json() {
+    let sandbox = Sandbox::new();
+    for (args, key, word) in [
+        (&["skill"] as &[&str], "skill", "ostler"),
+        (&["man"], "page", ".TH"),
+        (&["completions", "bash"], "script", "complete"),
+        (&["config", "schema"], "$schema", "json-schema"),
+    ] {
+        let mut command = sandbox.ostler(args);
+        let (exit, told) = told_as_json(command.arg("--json"));
+        assert_eq!(exit, 0, "{args:?}");
+        assert!(told[key].as_str().is_some_and(|text| text.contains(word)), "{args:?}: {told}");
+    }
+    let folder = sandbox.path("man1").display().to_string();
+    let (exit, told) = told_as_json(&mut sandbox.ostler(&["--json", "man", "--to", &folder]));
+    assert_eq!((exit, told), (0, serde_json::json!({"folder": folder})));
+}

@@ -10,6 +10,11 @@ use crate::daemon::ownership::PathRefused;
 use crate::daemon::start::StartError;
 use crate::exit_code::Exit;
 
+/// The environment or `config.yaml` cannot be used.
+pub(crate) const BAD_CONFIG: &str = "bad_config";
+/// No daemon of ours can be reached, or started.
+pub(crate) const NO_DAEMON: &str = "no_daemon";
+
 /// Why the daemon cannot be used.
 #[derive(Debug)]
 pub(crate) enum ClientError {
@@ -40,6 +45,8 @@ pub(crate) enum ClientError {
     Refused {
         /// The sentence.
         error: String,
+        /// Its `error_code`.
+        code: String,
     },
     /// The connection broke.
     Gone {
@@ -69,6 +76,19 @@ impl ClientError {
         Self::Start { error, log: settings.paths.log.clone() }
     }
 
+    /// Returns the `error_code` that stands beside the sentence under `--json`.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Refused { code, .. } => code,
+            Self::Gone { .. } => "unknown_outcome",
+            Self::OtherBrowser { .. } => "other_browser",
+            Self::Start { .. } if self.exit() == Exit::WrongCall => BAD_CONFIG,
+            Self::Path(_) | Self::Stranger { .. } | Self::Start { .. } | Self::Silent { .. } | Self::Stuck { .. } => {
+                NO_DAEMON
+            }
+        }
+    }
+
     /// Returns what a command that fails with this exits with.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -95,7 +115,7 @@ impl fmt::Display for ClientError {
                 let how = pid.map_or_else(String::new, |pid| format!(" with `kill {pid}`"));
                 write!(f, "{who} holds the name but {} does not answer; end it{how} and try again", socket.display())
             }
-            Self::Refused { error } => f.write_str(error),
+            Self::Refused { error, .. } => f.write_str(error),
             Self::Gone { socket, error } => write!(
                 f,
                 "the daemon at {} went away before it answered ({error}), so whether the request took effect is not known; \

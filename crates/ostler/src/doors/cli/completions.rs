@@ -3,7 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::context::{Context, print_data};
+use super::context::Context;
 use super::failure::Failure;
 use crate::exit_code::Exit;
 
@@ -18,10 +18,10 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, _context: &Context) -> Result<Exit, Failure> {
+    pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::Arguments::command(), "ostler", &mut script);
-        print_data(script.trim_ascii_end())?;
+        context.print_value("script", String::from_utf8_lossy(&script).trim_end())?;
         Ok(Exit::Success)
     }
 }

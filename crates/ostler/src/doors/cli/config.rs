@@ -36,6 +36,7 @@ impl Config {
                 let path = context.environment.file()?.display().to_string();
                 print_line(&if context.json { json!({"path": path}).to_string() } else { path })?;
             }
+            Action::Schema if context.json => print_line(&config::schema().to_string())?,
             Action::Schema => print_line(&format!("{:#}", config::schema()))?,
         }
         Ok(Exit::Success)

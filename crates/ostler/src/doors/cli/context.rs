@@ -76,6 +76,17 @@ impl Context {
         if self.json { print_data(reply) } else { print_line(sentence) }
     }
 
+    /// Prints a text that was asked for, under `--json` as the value of `key`. No text, no line.
+    pub(super) fn print_value(&self, key: &str, text: &str) -> Result<(), Failure> {
+        if self.json {
+            print_line(&serde_json::json!({ key: text }).to_string())
+        } else if text.is_empty() {
+            Ok(())
+        } else {
+            print_data(text.as_bytes())
+        }
+    }
+
     /// Prints the reply under `--json`, else a text that is what was asked for, not words about it.
     pub(super) fn print_text(&self, reply: &[u8], text: &str) -> Result<(), Failure> {
         print_data(if self.json { reply } else { text.as_bytes() })

@@ -7,12 +7,15 @@ use serde_json::json;
 
 use super::context::{print_data, print_line};
 use super::{reply, screen};
-use crate::client::ClientError;
+use crate::client::{BAD_CONFIG, ClientError, NO_DAEMON};
 use crate::config::ConfigError;
 use crate::daemon::DaemonError;
 use crate::ending::EndingError;
 use crate::exit_code::Exit;
 use crate::scripts::ScriptError;
+
+/// What is outside the daemon failed.
+pub(super) const FAILED: &str = "failed";
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -57,10 +60,24 @@ impl Failure {
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             Self::Thrown { text, answer } if json => drop(print_data(&thrown_json(text, answer))),
             Self::Answer { reply, .. } if json => drop(print_data(reply)),
-            other if json => drop(print_line(&json!({"error": other.to_string()}).to_string())),
+            other if json => {
+                drop(print_line(&json!({"error": other.to_string(), "error_code": other.code()}).to_string()));
+            }
             other => eprintln!("ostler: {}", screen::harmless(&other.to_string())),
         }
         self.exit()
+    }
+
+    /// Returns the `error_code` of what the daemon had no part in; its own answers carry theirs.
+    fn code(&self) -> &str {
+        match self {
+            Self::Config(_) => BAD_CONFIG,
+            Self::WrongCall(_) => "bad_request",
+            Self::Client(error) => error.code(),
+            Self::Daemon(error) if error.exit() == Exit::WrongCall => BAD_CONFIG,
+            Self::Daemon(_) | Self::Nonsense(_) => NO_DAEMON,
+            Self::Work(_) | Self::Stdout(_) | Self::Answer { .. } | Self::Thrown { .. } => FAILED,
+        }
     }
 
     fn exit(&self) -> Exit {

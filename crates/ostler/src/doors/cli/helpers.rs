@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::context::{Context, print_data, print_line};
+use super::context::{Context, print_line};
 use super::failure::Failure;
 use crate::exit_code::Exit;
 use crate::scripts::ScriptHome;
@@ -32,11 +32,11 @@ impl Helpers {
             Action::Path => {
                 // So that the path leads somewhere, also before the first script.
                 home.prepare()?;
-                print(context, "path", &home.helpers_path().display().to_string())?;
+                context.print_value("path", &home.helpers_path().display().to_string())?;
             }
-            Action::Diff => print(context, "diff", home.diff()?.trim_end())?,
+            Action::Diff => context.print_value("diff", home.diff()?.trim_end())?,
             Action::Reset => match home.reset()? {
-                Some(kept) if context.json => print(context, "kept", &kept.display().to_string())?,
+                Some(kept) if context.json => context.print_value("kept", &kept.display().to_string())?,
                 Some(kept) => {
                     print_line(&format!("the helpers are the shipped ones; yours are kept in {}", kept.display()))?
                 }
@@ -45,16 +45,5 @@ impl Helpers {
             },
         }
         Ok(Exit::Success)
-    }
-}
-
-/// Prints the text, under `--json` as the value of `key`. No text, no line.
-fn print(context: &Context, key: &str, text: &str) -> Result<(), Failure> {
-    if context.json {
-        print_line(&serde_json::json!({ key: text }).to_string())
-    } else if text.is_empty() {
-        Ok(())
-    } else {
-        print_data(text.as_bytes())
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use clap_mangen::Man as Page;
+use serde_json::json;
 
-use super::context::{Context, print_data, print_line};
+use super::context::{Context, print_line};
 use super::failure::Failure;
 use crate::exit_code::Exit;
 
@@ -22,18 +23,20 @@ pub(super) struct Man {
 }
 
 impl Man {
-    pub(super) fn run(self, _context: &Context) -> Result<Exit, Failure> {
+    pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         // The pages say what there is: that every command also explains itself with `help` needs none of its own.
         let command = super::Arguments::command().disable_help_subcommand(true);
         let Some(folder) = self.to else {
             let mut page = Vec::new();
             Page::new(command).render(&mut page).map_err(Failure::Stdout)?;
-            print_data(page.trim_ascii_end())?;
+            context.print_value("page", String::from_utf8_lossy(&page).trim_end())?;
             return Ok(Exit::Success);
         };
         let written = fs::create_dir_all(&folder).and_then(|()| clap_mangen::generate_to(command, &folder));
         written.map_err(|error| Failure::Work(format!("{} cannot be written to: {error}", folder.display())))?;
-        print_line(&format!("wrote the man pages to {}", folder.display()))?;
+        let folder = folder.display().to_string();
+        let words = format!("wrote the man pages to {folder}");
+        print_line(&if context.json { json!({ "folder": folder }).to_string() } else { words })?;
         Ok(Exit::Success)
     }
 }

@@ -25,6 +25,7 @@ mod status;
 mod stop;
 mod text;
 mod tool;
+mod usage;
 mod watch;
 
 use clap::{Parser, Subcommand};
@@ -89,7 +90,10 @@ Exit status: 0 done, 1 the work failed, 2 wrong call. A script's own status is p
 
 /// Runs the command that the process was started with.
 pub(crate) fn run() -> Exit {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::tell(&error),
+    };
     if let Some(Verb::Daemon(daemon)) = &arguments.verb
         && daemon.in_background()
     {

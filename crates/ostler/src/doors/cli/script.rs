@@ -41,6 +41,9 @@ impl Run {
 /// Runs what is piped in. Somebody who only typed `ostler` at a terminal wants to know what it is.
 pub(super) fn from_stdin(context: &Context) -> Result<Exit, Failure> {
     if io::stdin().is_terminal() {
+        if context.json {
+            return Err(Failure::WrongCall("there is no command, and no script on standard input".to_owned()));
+        }
         eprint!("{}", super::Arguments::command().render_help());
         return Ok(Exit::WrongCall);
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::context::{Context, print_line};
+use super::context::Context;
 use super::failure::Failure;
 use crate::exit_code::Exit;
 
@@ -17,8 +17,8 @@ const SKILL: &str = include_str!("../../../../../SKILL.md");
 pub(super) struct Skill {}
 
 impl Skill {
-    pub(super) fn run(self, _context: &Context) -> Result<Exit, Failure> {
-        print_line(SKILL.trim_end())?;
+    pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
+        context.print_value("skill", SKILL.trim_end())?;
         Ok(Exit::Success)
     }
 }

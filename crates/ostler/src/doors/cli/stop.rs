@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::{Context, print_line};
-use super::failure::Failure;
+use super::failure::{FAILED, Failure};
 use crate::config::ClientSettings;
 use crate::ending;
 use crate::endpoint::cloud::leftovers::{self, Leftover};
@@ -63,9 +63,12 @@ fn stop_all(context: &Context) -> Result<Exit, Failure> {
         let ended: Vec<_> = ended.iter().map(|one| json!({"provider": one.provider, "id": one.id})).collect();
         let launched = browsers.iter().filter(|browser| browser.is_ended);
         let launched: Vec<_> = launched.map(|one| json!({"pid": one.pid, "profile": one.profile})).collect();
-        let reply = json!({
+        let mut reply = json!({
             "ok": failures.is_empty(), "stopped": stopped, "cloud": ended, "launched": launched, "failures": failures,
         });
+        if !failures.is_empty() {
+            (reply["error"], reply["error_code"]) = (failures.join("; ").into(), FAILED.into());
+        }
         print_line(&reply.to_string())?;
         return Ok(if failures.is_empty() { Exit::Success } else { Exit::WorkFailed });
     }
