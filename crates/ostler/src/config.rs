@@ -24,7 +24,7 @@ use ostler_core::view::{DialogBridge, DialogPolicy};
 use serde_json::{Value, json};
 
 use crate::endpoint::cloud::{self, CloudSettings, Keys, Provider, ServiceSettings};
-use crate::endpoint::{Given, Headers, Machine};
+use crate::endpoint::{EndpointError, Given, Headers, Machine, Protocol};
 use crate::paths::{Paths, PathsError};
 use crate::secret::{Secret, SecretUrl};
 use crate::times;
@@ -226,6 +226,7 @@ impl Environment {
         let path = self.file()?;
         // The environment comes first: what is wrong with it is told where there can be no file, too.
         let (paths, browser, browser_id) = (self.paths()?, self.browser()?, self.browser_id()?);
+        browser.as_ref().map_or(Ok(()), NamedBrowser::check).map_err(ConfigError::Browser)?;
         let (cloud_keys, browserbase_project) = (self.cloud_keys()?, self.browserbase_project()?);
         let log_filter = match &self.log {
             Some(filter) => utf8("OSTLER_LOG", filter)?,
@@ -340,6 +341,14 @@ impl NamedBrowser {
         self
     }
 
+    /// Says what is wrong with the URL itself, if anything is. Nobody is asked.
+    pub(crate) fn check(&self) -> Result<(), EndpointError> {
+        match self {
+            Self::WebSocket(given) => given.refuse(Protocol::WebSocket),
+            Self::Http(given) => given.refuse(Protocol::Http),
+        }
+    }
+
     /// Returns the URL, and the variable or key that it was given in.
     pub(crate) fn given(&self) -> &Given {
         match self {
@@ -370,6 +379,8 @@ pub(crate) enum ConfigError {
     Paths(PathsError),
     /// `config.yaml` cannot be used.
     File(FileError),
+    /// The URL of `BU_CDP_WS` or `BU_CDP_URL` is none.
+    Browser(EndpointError),
     /// A variable is no text.
     NotUtf8 {
         /// Which one.
@@ -395,6 +406,7 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Paths(error) => error.fmt(f),
             Self::File(error) => error.fmt(f),
+            Self::Browser(error) => write!(f, "{}; {}", error.happened(), error.next_step()),
             Self::NotUtf8 { variable } => write!(f, "{variable} is not UTF-8 text; set it again or unset it"),
             Self::Folder { variable, error } => {
                 write!(f, "{variable} is no usable folder ({error}); set it to an absolute path")

@@ -163,3 +163,28 @@ fn texts_are_values_under_json() {
     let (exit, told) = told_as_json(&mut sandbox.ostler(&["--json", "man", "--to", &folder]));
     assert_eq!((exit, told), (0, serde_json::json!({"folder": folder})));
 }
+
+#[test]
+fn a_url_that_cannot_be_dialled_is_told_by_the_variable_that_has_it() {
+    let sandbox = Sandbox::new();
+    for (variable, value, words) in [
+        ("BU_CDP_WS", "http://127.0.0.1:9222", "BU_CDP_WS is an http:// URL"),
+        ("BU_CDP_WS", "S3CRET", "BU_CDP_WS does not start with ws:// or wss://"),
+        ("BU_CDP_WS", "ws://h:99999/S3CRET", "BU_CDP_WS has no valid port"),
+        ("BU_CDP_URL", "ws://127.0.0.1:9222/S3CRET", "BU_CDP_URL is a ws:// URL"),
+        ("BU_CDP_URL", "127.0.0.1:9222", "BU_CDP_URL does not start with http:// or https://"),
+    ] {
+        let ran = |args: &[&str]| {
+            let mut command = sandbox.ostler(args);
+            Ran::of(command.env_remove("BU_CDP_WS").env(variable, value))
+        };
+        let connected = ran(&["connect"]);
+        connected.assert_failed(2, &[words]);
+        let called = ran(&["js", "1"]);
+        called.assert_failed(2, &[words]);
+        let examined = ran(&["doctor"]);
+        assert!(examined.code == Some(1) && examined.stdout.contains(words), "{examined:?}");
+        assert!(!format!("{connected:?}{called:?}{examined:?}").contains("S3CRET"), "{value}");
+    }
+    assert_eq!(sandbox.pid(), None, "no daemon was started for it");
+}

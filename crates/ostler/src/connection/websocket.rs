@@ -8,7 +8,7 @@ use futures_util::{Sink, Stream};
 use tokio::net::TcpStream;
 use tokio_websockets::{ClientBuilder, Error, Limits, MaybeTlsStream, Message, WebSocketStream, upgrade};
 
-use crate::endpoint::Headers;
+use crate::endpoint::{Headers, Names};
 use crate::secret::SecretUrl;
 
 /// The largest message that is taken in. Chromium itself sends none of 256 MiB or more (fact D6).
@@ -93,6 +93,7 @@ impl Socket {
             },
         };
         let mut builder = ClientBuilder::new()
+            .resolver(Names::default())
             .uri(url.expose())
             .map_err(|_| DialError::Failed("the URL is none that can be dialled".to_owned()))?
             .limits(Limits::default().max_payload_len(Some(MAX_INCOMING)));

@@ -2,12 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 use ureq::http::Uri;
 
 use super::error::EndpointError;
 use super::given::{Given, Headers};
+use super::names;
 use super::version_page::Limits;
 use crate::secret::SecretUrl;
 
@@ -29,6 +30,32 @@ impl Protocol {
         let (scheme, rest) = url.expose().split_once("://")?;
         let protocol = [Self::WebSocket, Self::Http].into_iter().find(|each| each.schemes().contains(&scheme))?;
         (!rest.is_empty()).then_some(protocol)
+    }
+
+    /// Says what is wrong with a URL of another scheme, and where one of the other kind belongs.
+    fn refuse(self, scheme: &str, given_by: &'static str) -> EndpointError {
+        let (problem, expected) = match self {
+            Self::WebSocket if Self::Http.schemes().contains(&scheme) => (
+                "is an http:// URL, and takes ws:// or wss:// alone",
+                "the browser's WebSocket URL, such as ws://127.0.0.1:9222/devtools/browser/ID, or put this one into \
+                 BU_CDP_URL, which takes http://",
+            ),
+            Self::Http if Self::WebSocket.schemes().contains(&scheme) => (
+                "is a ws:// URL, and takes http:// or https:// alone",
+                "the endpoint's URL, such as http://127.0.0.1:9222, or put this one into BU_CDP_WS, which takes ws://",
+            ),
+            Self::WebSocket => ("does not start with ws:// or wss://", self.example()),
+            Self::Http => ("does not start with http:// or https://", self.example()),
+        };
+        EndpointError::BadUrl { given_by, problem, expected }
+    }
+
+    /// Returns what is expected, as the middle of a sentence.
+    fn example(self) -> &'static str {
+        match self {
+            Self::WebSocket => "a URL such as ws://127.0.0.1:9222/devtools/browser/ID",
+            Self::Http => "a URL such as http://127.0.0.1:9222",
+        }
     }
 
     /// Returns the plain scheme and the one over TLS.
@@ -57,22 +84,14 @@ impl Address {
     /// Reads a URL that someone gave. What is wrong is said without repeating any of it.
     pub(super) fn parse(given: &Given, protocol: Protocol) -> Result<Self, EndpointError> {
         let [plain, secure] = protocol.schemes();
-        let expected = match protocol {
-            Protocol::WebSocket => "a URL such as ws://127.0.0.1:9222/devtools/browser/ID",
-            Protocol::Http => "a URL such as http://127.0.0.1:9222",
-        };
+        let expected = protocol.example();
         let bad = |problem| EndpointError::BadUrl { given_by: given.by, problem, expected };
 
         let uri: Uri = given.url.expose().trim().parse().map_err(|_| bad("is no valid URL"))?;
         let tls = match uri.scheme_str() {
             Some(scheme) if scheme == plain => false,
             Some(scheme) if scheme == secure => true,
-            _ => {
-                return Err(bad(match protocol {
-                    Protocol::WebSocket => "does not start with ws:// or wss://",
-                    Protocol::Http => "does not start with http:// or https://",
-                }));
-            }
+            other => return Err(protocol.refuse(other.unwrap_or_default(), given.by)),
         };
         let authority = uri.authority().ok_or_else(|| bad("names no host"))?;
         if authority.as_str().contains('@') {
@@ -123,7 +142,7 @@ impl Address {
             return Ok(self);
         }
         let unreachable = |cause: String| EndpointError::Unreachable { at: self.label(), cause };
-        let candidates = timeout(limits.connect, lookup_host((self.host.as_str(), self.port)))
+        let candidates = timeout(limits.connect, names::addresses(&self.host, self.port))
             .await
             .map_err(|_| unreachable("looking up its name took too long".to_owned()))?
             .map_err(|_| unreachable("its name does not resolve".to_owned()))?;
@@ -140,8 +159,11 @@ impl Address {
 
     /// Says whether a connection to it is taken.
     pub(super) async fn listens(&self, limits: Limits) -> bool {
-        let host = self.host.trim_start_matches('[').trim_end_matches(']');
-        matches!(timeout(limits.connect, TcpStream::connect((host, self.port))).await, Ok(Ok(_)))
+        let connecting = async {
+            let addresses = names::addresses(&self.host, self.port).await?;
+            TcpStream::connect(&addresses[..]).await
+        };
+        matches!(timeout(limits.connect, connecting).await, Ok(Ok(_)))
     }
 
     /// Says whether the address is on this machine.
@@ -149,14 +171,18 @@ impl Address {
         self.ip().is_some_and(|ip| ip.is_loopback())
     }
 
+    /// Says whether it leads to this machine, without a proxy for TLS in between.
+    pub(super) fn is_plain_and_here(&self) -> bool {
+        !self.tls && (self.is_loopback() || names::is_localhost(&self.host))
+    }
+
     /// Says whether it is written as people write the address of a Chromium on this machine.
     pub(super) fn is_chromium_here(&self, protocol: Protocol) -> bool {
-        let here = self.is_loopback() || self.host.eq_ignore_ascii_case("localhost");
         let plain = match protocol {
             Protocol::Http => matches!(self.path.as_str(), "" | "/" | "/json/version" | "/json/version/"),
             Protocol::WebSocket => self.path.starts_with("/devtools/browser/"),
         };
-        here && plain && !self.tls && self.query.is_none()
+        plain && self.is_plain_and_here() && self.query.is_none()
     }
 
     /// Returns the URL of the version page below the path that was given, query included: it may be the token.
@@ -243,6 +269,20 @@ mod tests {
             assert!(!error.may_pass());
             assert!(text.contains("BU_X") && !text.contains("S3CRET"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_url_of_the_other_kind_is_told_which_variable_takes_it() {
+        for (url, protocol, variable) in [
+            ("http://127.0.0.1:9222", Protocol::WebSocket, "BU_CDP_URL, which takes http://"),
+            ("https://host/S3CRET", Protocol::WebSocket, "BU_CDP_URL"),
+            ("wss://host/S3CRET", Protocol::Http, "BU_CDP_WS, which takes ws://"),
+        ] {
+            let said = parse(url, protocol).expect_err(url).to_string();
+            assert!(said.contains(variable) && said.starts_with("BU_X is a") && !said.contains("S3CRET"), "{said}");
+        }
+        let said = parse("ftp://host", Protocol::WebSocket).expect_err("another one").to_string();
+        assert!(said.contains("does not start with ws://") && !said.contains("BU_CDP_URL"), "{said}");
     }
 
     #[test]

@@ -33,10 +33,15 @@ impl Given {
 
     /// Says what is wrong with the URL itself, if anything is, without repeating any of it. Nobody is asked.
     pub(crate) fn check(&self, protocol: Protocol) -> Result<(), &'static str> {
-        match Address::parse(self, protocol) {
+        match self.refuse(protocol) {
             Err(EndpointError::BadUrl { problem, .. }) => Err(problem),
             _ => Ok(()),
         }
+    }
+
+    /// The same as an error, which names the place it was written and what is expected there.
+    pub(crate) fn refuse(&self, protocol: Protocol) -> Result<(), EndpointError> {
+        Address::parse(self, protocol).map(drop)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::transport::DefaultConnector;
 
 use super::error::EndpointError;
+use super::names::Names;
 use super::version_page::Limits;
 
 /// Returns a client that blocks, for at most as long as `limits` say.
@@ -16,7 +18,7 @@ pub(super) fn agent(tls: bool, limits: Limits) -> Result<ureq::Agent, EndpointEr
         .root_certs(roots)
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build();
-    Ok(ureq::Agent::config_builder()
+    let config = ureq::Agent::config_builder()
         .tls_config(tls)
         // The WebSocket dials directly, so this must too: a proxy would see another network than it does.
         .proxy(None)
@@ -27,8 +29,8 @@ pub(super) fn agent(tls: bool, limits: Limits) -> Result<ureq::Agent, EndpointEr
         .max_idle_connections(0)
         .timeout_connect(Some(limits.connect))
         .timeout_global(Some(limits.total))
-        .build()
-        .new_agent())
+        .build();
+    Ok(ureq::Agent::with_parts(config, DefaultConnector::default(), Names::default()))
 }
 
 fn system_roots() -> Result<RootCerts, EndpointError> {

@@ -22,6 +22,7 @@ mod given;
 mod guarded;
 mod http;
 mod launch;
+mod names;
 mod note;
 pub(crate) mod process;
 mod profiles;
@@ -44,6 +45,7 @@ pub(crate) use given::{Given, Headers};
 pub(crate) use launch::{
     GUARD_SUBCOMMAND, LaunchOptions, Launched, LeftBrowser, PROFILE_PREFIX, count_left, end_left, guard_main,
 };
+pub(crate) use names::Names;
 pub(crate) use wanted::Wanted;
 
 /// Where the browser is to come from.
@@ -78,10 +80,9 @@ impl Source {
     /// holds the old one's UUID, its port may be the same. Only on this machine, where the port can be asked.
     pub(crate) fn renewed(&self) -> Option<Self> {
         let Self::WebSocket(given) = self else { return None };
-        let label = given.url.label();
-        let authority = label.strip_prefix("ws://")?;
-        let local = ["127.", "localhost", "[::1]"].iter().any(|host| authority.starts_with(host));
-        local.then(|| Self::Http(Given { url: SecretUrl::new(format!("http://{authority}")), ..given.clone() }))
+        let address = Address::parse(given, Protocol::WebSocket).ok().filter(Address::is_plain_and_here)?;
+        let url = SecretUrl::new(format!("http://{}", address.label()));
+        Some(Self::Http(Given { url, ..given.clone() }))
     }
 }
 

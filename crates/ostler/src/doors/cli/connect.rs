@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::failure::Failure;
 use super::{reply, text};
+use crate::config::ConfigError;
 use crate::endpoint::cloud::Provider;
 use crate::exit_code::Exit;
 use crate::secret::{Secret, SecretUrl};
@@ -216,6 +217,9 @@ impl Connect {
             Some(url) => Some(url),
             // The environment of this command, which need not be the daemon's.
             None if !self.launch && self.cloud.is_none() && self.browser.is_none() && self.profile.is_none() => {
+                if let Some(named) = &settings.browser {
+                    named.check().map_err(ConfigError::Browser)?;
+                }
                 settings.browser.map(|named| named.given().url.clone())
             }
             None => None,
