@@ -28,7 +28,14 @@ pub(crate) fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     // Without NONBLOCK a pipe would hold us here already. On a regular file it means nothing.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).expect("open flags fit the system's int");
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match error.kind() {
+        // Something is there, and somebody meant it to lead to a file.
+        io::ErrorKind::NotFound if path.is_symlink() => {
+            refused(io::ErrorKind::InvalidInput, "it is a link that leads nowhere".to_owned())
+        }
+        _ => error,
+    })?;
     let kind = file.metadata()?.file_type();
     let is = match () {
         () if kind.is_file() => return Ok(file),
@@ -98,13 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_to_the_file_and_one_to_nowhere_is_not_found() {
+    fn a_link_leads_to_the_file_and_one_to_nowhere_is_not_the_same_as_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), "text").expect("a file");
         std::os::unix::fs::symlink("file", at("link")).expect("a link");
         std::os::unix::fs::symlink("none", at("dangling")).expect("a link");
         assert_eq!(read_text(&at("link"), 100).expect("readable"), "text");
-        assert_eq!(read(&at("dangling"), 100).expect_err("nothing").kind(), io::ErrorKind::NotFound);
+        assert_eq!(said(&at("dangling")), "it is a link that leads nowhere");
+        assert_eq!(read(&at("none"), 100).expect_err("nothing").kind(), io::ErrorKind::NotFound);
     }
 }

@@ -166,6 +166,22 @@ fn a_setting_that_is_wrong_is_named_and_the_rest_is_still_looked_at() {
 }
 
 #[test]
+fn a_link_to_nowhere_and_a_folder_in_the_place_of_a_file_are_problems_that_can_be_mended() {
+    let sandbox = machine();
+    fs::remove_file(sandbox.home().join("config.yaml")).expect("it was there");
+    std::os::unix::fs::symlink("/nowhere/at/all", sandbox.home().join("config.yaml")).expect("a link");
+    fs::create_dir(sandbox.home().join("helpers.py")).expect("a folder");
+    let ran = Ran::of(&mut doctor(&sandbox, &["--json"]));
+    assert_found(&ran, "settings", "problem", &["config.yaml cannot be read: it is a link that leads nowhere", "move it"]);
+    assert_found(&ran, "helpers", "problem", &["helpers.py cannot be read (it is a folder", "`ostler helpers reset`"]);
+    sandbox.run(&["js", "1"]).assert_failed(2, &["config.yaml cannot be read: it is a link that leads nowhere"]);
+    fs::remove_file(sandbox.home().join("config.yaml")).expect("the link");
+    sandbox.run(&["helpers", "reset"]).assert_done();
+    let ran = Ran::of(doctor(&sandbox, &["--json"]).env("OSTLER_PYTHON", "/nowhere/python3"));
+    assert_eq!(findings(&ran, "helpers"), [], "what Python makes of it is for Python to say");
+}
+
+#[test]
 fn what_is_wrong_in_one_place_is_told_by_one_check() {
     let sandbox = machine();
     fs::write(sandbox.socket(), "mine").expect("a file");

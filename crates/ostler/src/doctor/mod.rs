@@ -13,6 +13,7 @@ mod daemon;
 mod files;
 mod finding;
 mod held;
+mod helpers;
 mod home;
 mod launch;
 mod leftovers;
@@ -55,6 +56,7 @@ const CHECKS: &[Check] = &[
     Check { name: "cloud", look: cloud::look },
     Check { name: "proxy", look: proxy::look },
     Check { name: "python", look: python::look },
+    Check { name: "helpers", look: helpers::look },
     Check { name: "leftovers", look: leftovers::look },
 ];
 

@@ -1,7 +1,8 @@
 //! The Python that scripts run under: whether it starts, and whether it is new enough.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,14 +13,20 @@ use crate::config::{Environment, SECRET_VARIABLES};
 /// The oldest version that the helpers are written for.
 const OLDEST: (u32, u32) = (3, 8);
 /// How long it may take to tell its version.
-const LIMIT: Duration = Duration::from_secs(8);
+pub(super) const LIMIT: Duration = Duration::from_secs(8);
+/// The most that is read of what it says.
+const MOST_SAID: u64 = 300;
 /// How often to look whether it has.
 const STEP: Duration = Duration::from_millis(10);
 
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
-    let named = environment.python();
-    let program = named.as_deref().unwrap_or(Path::new("python3"));
-    vec![judge(program, version(program, LIMIT))]
+    let program = interpreter(environment);
+    vec![judge(&program, version(&program, LIMIT))]
+}
+
+/// Returns what scripts run under.
+pub(super) fn interpreter(environment: &Environment) -> PathBuf {
+    environment.python().unwrap_or_else(|| "python3".into())
 }
 
 fn judge(program: &Path, version: io::Result<Option<String>>) -> Finding {
@@ -56,9 +63,19 @@ fn parse(version: &str) -> Option<(u32, u32)> {
 
 /// Asks an interpreter for its version. None if it does not say one in time.
 fn version(program: &Path, limit: Duration) -> io::Result<Option<String>> {
+    evaluate(program, "import sys; print('.'.join(map(str, sys.version_info[:3])))", &[], limit)
+}
+
+/// Has an interpreter run a script of ours, and returns what that prints. None if it fails or does not end in time.
+pub(super) fn evaluate(
+    program: &Path,
+    script: &str,
+    arguments: &[&OsStr],
+    limit: Duration,
+) -> io::Result<Option<String>> {
     let mut command = Command::new(program);
     // Isolated: no code of the user's runs, and none in the folder that this happens to be.
-    command.args(["-I", "-S", "-c", "import sys; print('.'.join(map(str, sys.version_info[:3])))"]);
+    command.args(["-I", "-S", "-c", script]).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     for secret in SECRET_VARIABLES {
         command.env_remove(secret);
@@ -76,15 +93,15 @@ fn version(program: &Path, limit: Duration) -> io::Result<Option<String>> {
             }
         }
     };
-    let mut said = String::new();
+    let mut said = Vec::new();
     // It has ended; a child of its own that holds the pipe open has no part in this.
     if status.success()
         && let Some(pipe) = child.stdout.take()
     {
-        pipe.take(64).read_to_string(&mut said)?;
+        pipe.take(MOST_SAID).read_to_end(&mut said)?;
     }
-    let said = said.trim();
-    Ok((!said.is_empty()).then(|| said.to_owned()))
+    let said = String::from_utf8_lossy(&said).trim().to_owned();
+    Ok((!said.is_empty()).then_some(said))
 }
 
 #[cfg(test)]

@@ -39,33 +39,71 @@ impl ScriptHome {
 
     /// Makes the folder ready for a script; safe with any number of scripts starting at once.
     pub(crate) fn prepare(&self) -> Result<(), ScriptError> {
+        self.prepare_lib()?;
+        self.offer_helpers(HELPERS)
+    }
+
+    fn prepare_lib(&self) -> Result<(), ScriptError> {
         let lib = self.lib();
         DirBuilder::new().recursive(true).mode(0o700).create(&lib).map_err(at(&lib))?;
         write_if_different(&self.boot_path(), BOOT)?;
-        write_if_different(&lib.join("client.py"), CLIENT)?;
-        self.offer_helpers(HELPERS)
+        write_if_different(&lib.join("client.py"), CLIENT)
+    }
+
+    /// The text of `helpers.py`, if there is one; whether it was edited.
+    pub(crate) fn helpers(&self) -> Result<Option<(Vec<u8>, bool)>, ScriptError> {
+        let found = self.read_helpers()?;
+        Ok(found.map(|text| {
+            let edited = text != HELPERS.as_bytes();
+            (text, edited)
+        }))
     }
 
     /// What the agent has changed in our helpers, as a unified diff; empty if nothing.
     pub(crate) fn diff(&self) -> Result<String, ScriptError> {
         let path = self.helpers_path();
-        let edited =
-            read(&path)?.map_or_else(|| HELPERS.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let edited = self
+            .read_helpers()?
+            .map_or_else(|| HELPERS.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
         Ok(diff::unified("shipped helpers.py", &path.display().to_string(), HELPERS, &edited))
     }
 
-    /// Puts our helpers back. Returns where an edited file was kept, so that no work is lost.
+    /// Puts our helpers back, whatever stands in their place. Returns where that was kept, so that no work is lost.
     pub(crate) fn reset(&self) -> Result<Option<PathBuf>, ScriptError> {
-        self.prepare()?;
+        self.prepare_lib()?;
         let path = self.helpers_path();
-        let Some(edited) = read(&path)?.filter(|bytes| bytes != HELPERS.as_bytes()) else {
-            return Ok(None);
+        let kept = match self.read_helpers() {
+            Ok(Some(edited)) if edited != HELPERS.as_bytes() => {
+                let kept = self.home.join("helpers.py.bak");
+                write(&kept, &edited)?;
+                write(&path, HELPERS.as_bytes())?;
+                Some(kept)
+            }
+            Ok(_) => None,
+            // A folder, a pipe, a link to nowhere: it cannot be copied, and it is somebody's.
+            Err(_) => {
+                let kept = self.free_place();
+                fs::rename(&path, &kept).map_err(at(&path))?;
+                Some(kept)
+            }
         };
-        let kept = self.home.join("helpers.py.bak");
-        write(&kept, &edited)?;
-        write(&path, HELPERS.as_bytes())?;
-        write_if_different(&self.shipped_path(), HELPERS)?;
-        Ok(Some(kept))
+        self.offer_helpers(HELPERS)?;
+        Ok(kept)
+    }
+
+    /// Returns a path beside the helpers at which nothing stands.
+    fn free_place(&self) -> PathBuf {
+        let place = |number: u32| self.home.join(format!("helpers.py.was-{number}"));
+        (1..).map(place).find(|path| fs::symlink_metadata(path).is_err()).expect("numbers do not run out")
+    }
+
+    fn read_helpers(&self) -> Result<Option<Vec<u8>>, ScriptError> {
+        let path = self.helpers_path();
+        match plain_file::read(&path, MAX_HELPERS) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ScriptError::Helpers { path, source }),
+        }
     }
 
     /// What the interpreter is started with.
@@ -78,7 +116,7 @@ impl ScriptHome {
     /// The note of what we wrote comes second: after a crash in between the worst is that a file counts as edited.
     fn offer_helpers(&self, ours: &str) -> Result<(), ScriptError> {
         let (path, shipped) = (self.helpers_path(), self.shipped_path());
-        match read(&path)? {
+        match self.read_helpers()? {
             None => create(&path, ours.as_bytes())?,
             Some(current) if current == ours.as_bytes() => {}
             Some(current) if read(&shipped)?.as_ref() == Some(&current) => write(&path, ours.as_bytes())?,
@@ -223,6 +261,33 @@ mod tests {
         let kept = home.reset().expect("reset").expect("an edit to keep");
         assert_eq!(fs::read_to_string(kept).expect("kept edit"), "mine\n");
         assert_eq!(helpers(&home), HELPERS);
+    }
+
+    #[test]
+    fn whatever_stands_in_the_place_of_the_helpers_is_named_and_a_reset_puts_it_aside() {
+        type Put = fn(&Path);
+        let link: Put = |path| std::os::unix::fs::symlink("/nowhere/at/all", path).expect("a link");
+        let folder: Put = |path| fs::create_dir(path).and_then(|()| fs::write(path.join("x"), "")).expect("a folder");
+        let pipe: Put = |path| {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        };
+        let (_folder, home) = home();
+        for (number, (put, named)) in
+            [(link, "a link that leads nowhere"), (folder, "a folder"), (pipe, "a pipe")].into_iter().enumerate()
+        {
+            home.prepare().expect("prepared");
+            fs::remove_file(home.helpers_path()).expect("a file");
+            put(&home.helpers_path());
+            for error in [home.prepare().expect_err("no helpers"), home.diff().expect_err("no helpers")] {
+                let said = error.to_string();
+                assert!(said.contains(named) && said.contains("`ostler helpers reset`"), "{said}");
+            }
+            let kept = home.reset().expect("reset").expect("something was there");
+            assert!(kept.ends_with(format!("helpers.py.was-{}", number + 1)), "{kept:?}");
+            assert!(fs::symlink_metadata(&kept).is_ok_and(|found| !found.is_file()));
+            assert_eq!(helpers(&home), HELPERS);
+        }
     }
 
     #[test]

@@ -132,6 +132,8 @@ pub(crate) enum ScriptError {
     Unreadable { script: PathBuf, source: io::Error },
     /// A file of ostler's own cannot be read or written.
     Home { path: PathBuf, source: io::Error },
+    /// What stands in the place of the helpers is no text that can be read.
+    Helpers { path: PathBuf, source: io::Error },
     /// The connection to the daemon cannot be handed over.
     Socket(io::Error),
 }
@@ -157,6 +159,12 @@ impl std::fmt::Display for ScriptError {
                 "{} cannot be read or written ({source}): make it accessible, or set OSTLER_HOME to a folder that is",
                 path.display()
             ),
+            Self::Helpers { path, source } => write!(
+                f,
+                "the helpers at {} cannot be read ({source}); put that right, or have ours in its place with `ostler \
+                 helpers reset`, which keeps what is there beside them",
+                path.display()
+            ),
             Self::Socket(source) => {
                 write!(f, "the connection to the daemon cannot be handed to the script ({source}): try again")
             }
@@ -169,7 +177,7 @@ impl std::error::Error for ScriptError {
         match self {
             Self::NoPython => None,
             Self::Start { source, .. } | Self::Unreadable { source, .. } | Self::Home { source, .. } => Some(source),
-            Self::Socket(source) => Some(source),
+            Self::Helpers { source, .. } | Self::Socket(source) => Some(source),
         }
     }
 }

@@ -21,7 +21,7 @@ enum Action {
     Path,
     /// Print what differs from the shipped helpers
     Diff,
-    /// Replace helpers.py by the shipped one, keeping an edited one beside it
+    /// Replace helpers.py by the shipped one, keeping what was there beside it
     Reset,
 }
 
@@ -37,9 +37,10 @@ impl Helpers {
             Action::Diff => context.print_value("diff", home.diff()?.trim_end())?,
             Action::Reset => match home.reset()? {
                 Some(kept) if context.json => context.print_value("kept", &kept.display().to_string())?,
-                Some(kept) => {
-                    print_line(&format!("the helpers are the shipped ones; yours are kept in {}", kept.display()))?
-                }
+                Some(kept) => print_line(&format!(
+                    "the helpers are the shipped ones; what was there is kept in {}",
+                    kept.display()
+                ))?,
                 None if context.json => print_line(r#"{"kept":null}"#)?,
                 None => print_line("the helpers are the shipped ones")?,
             },
