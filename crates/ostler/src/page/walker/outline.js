@@ -63,7 +63,7 @@ class Outline {
       for (let at = start.node; at && at !== root; at = tellerOf(at)) this.path.add(at);
     }
     const depth = this.how.indent;
-    if (root === document[its.body] || root === document[its.documentElement]) this.children(root, depth, VISIBLE);
+    if (root === wholePage() || root === document[its.documentElement]) this.children(root, depth, VISIBLE);
     else this.element(root, depth);
     this.flush(depth);
   }

@@ -3,7 +3,8 @@
 
 const elements = new Elements();
 
-const wholePage = () => document[its.body] ?? document[its.documentElement];
+/** Returns what holds the whole page: its script may have taken out the elements that do. */
+const wholePage = () => document[its.body] ?? document[its.documentElement] ?? document;
 
 /** Returns the part of a page that can be used: all of it, or the modal dialog that is open on it. */
 function usablePart() {

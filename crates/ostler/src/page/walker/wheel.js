@@ -14,6 +14,8 @@ const rides = new Map();
 /** Resolves to how far what scrolls at a point went, once its wheel was turned and it has come to rest. */
 function ride(point, name) {
   const page = document[its.scrollingElement] ?? document[its.documentElement];
+  // A document whose script took its element out has nothing that scrolls.
+  if (!page) return { moved_x: 0, moved_y: 0, above: 0, below: 0 };
   const boxes = [...new Set([scrollerAt(point) ?? page, page])];
   const places = () => boxes.map(box => [box[its.scrollLeft], box[its.scrollTop]]);
   const from = places();

@@ -171,6 +171,21 @@ fn fields_named_like_properties_of_their_form_or_of_the_document_hide_nothing() 
 }
 
 #[test]
+fn a_document_without_an_element_is_read_and_acted_on_as_an_empty_one() {
+    let mut world = World::with(&[("/", "<title>Gone</title><button>Pay</button>")]);
+    world.go("/");
+    world.line.js("document.documentElement.remove(); 1");
+    assert_eq!(lines(&world.tool("browser_snapshot", json!({}))), "(nothing to see)\n");
+    let shot = world.tool("browser_screenshot", json!({"annotate": true}));
+    assert!(shot["data"]["marks"].as_array().is_some_and(Vec::is_empty), "{shot}");
+    assert_eq!(world.tool("browser_scroll", json!({"dy": 100}))["data"]["moved_y"], 0);
+    let wait = json!({"meta": "tool", "name": "browser_wait", "args": {"text": "Pay", "timeout_s": 0.3}});
+    assert_eq!(world.line.ask(wait)["error_code"], "timeout");
+    world.line.js("document.append(document.createElement('p')); document.firstChild.append('Back'); 1");
+    assert_eq!(lines(&world.tool("browser_snapshot", json!({}))), "\"Back\"\n");
+}
+
+#[test]
 fn what_owns_itself_or_its_owner_is_told_once_where_it_stands() {
     let mut world = World::with(&[(
         "/",
