@@ -172,7 +172,12 @@ fn a_link_to_nowhere_and_a_folder_in_the_place_of_a_file_are_problems_that_can_b
     std::os::unix::fs::symlink("/nowhere/at/all", sandbox.home().join("config.yaml")).expect("a link");
     fs::create_dir(sandbox.home().join("helpers.py")).expect("a folder");
     let ran = Ran::of(&mut doctor(&sandbox, &["--json"]));
-    assert_found(&ran, "settings", "problem", &["config.yaml cannot be read: it is a link that leads nowhere", "move it"]);
+    assert_found(
+        &ran,
+        "settings",
+        "problem",
+        &["config.yaml cannot be read: it is a link that leads nowhere", "move it"],
+    );
     assert_found(&ran, "helpers", "problem", &["helpers.py cannot be read (it is a folder", "`ostler helpers reset`"]);
     sandbox.run(&["js", "1"]).assert_failed(2, &["config.yaml cannot be read: it is a link that leads nowhere"]);
     fs::remove_file(sandbox.home().join("config.yaml")).expect("the link");

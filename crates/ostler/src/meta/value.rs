@@ -52,10 +52,18 @@ pub(crate) fn whole_number(
     raw: &RawValue,
     allowed: RangeInclusive<u64>,
 ) -> Result<u64, CallError> {
-    serde_json::from_str(raw.get())
-        .ok()
-        .filter(|number| allowed.contains(number))
-        .ok_or_else(|| bad(field, format!("must be a whole number from {} to {}", allowed.start(), allowed.end())))
+    let number = serde_json::from_str(raw.get()).ok().filter(|number| allowed.contains(number));
+    number.ok_or_else(|| {
+        let (least, most) = allowed.into_inner();
+        bad(
+            field,
+            match most {
+                // What has no limit of its own has the type's, which is nobody's concern.
+                u64::MAX => format!("must be a whole number, {least} or more"),
+                most => format!("must be a whole number from {least} to {most}"),
+            },
+        )
+    })
 }
 
 /// Returns whose words an answer is to be in.

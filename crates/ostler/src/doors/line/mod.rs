@@ -16,6 +16,7 @@ mod outbox;
 mod queue;
 mod reply;
 mod request;
+mod spelling;
 #[cfg(test)]
 mod tests;
 

@@ -3,16 +3,17 @@
 //! Only the fields that decide where a call goes are looked into; `params` stays the raw bytes it
 //! came as. A line of the hot path is read once, without a copy of anything but short names.
 
+use std::borrow::Cow;
 use std::str::from_utf8;
 use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::{CallError, TaskId, Words};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::depth;
+use super::{depth, spelling};
 use crate::meta::value::{self, bad};
 use crate::tasks::{CallRequest, OnDialog};
 use crate::times;
@@ -61,59 +62,111 @@ impl Request {
     }
 }
 
-/// A request's fields, as far as the way of a call depends on them. Others are ignored, but not CDP's own spelling of
-/// ours: a call would land elsewhere than it was meant for.
-#[derive(Deserialize)]
+/// A request's fields, as far as the way of a call depends on them. Those of `meta` requests are theirs to read; what
+/// nobody knows is ignored, unless it is one of ours in another spelling.
+#[derive(Default)]
 struct Envelope<'a> {
-    #[serde(borrow, default, deserialize_with = "even_null")]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     method: Option<&'a RawValue>,
-    #[serde(borrow)]
     meta: Option<&'a RawValue>,
-    #[serde(borrow)]
     params: Option<&'a RawValue>,
-    #[serde(borrow)]
     session_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     frame_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     target_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     task: Option<&'a RawValue>,
-    #[serde(borrow)]
     timeout_ms: Option<&'a RawValue>,
-    #[serde(borrow)]
     on_dialog: Option<&'a RawValue>,
-    #[serde(borrow)]
     words: Option<&'a RawValue>,
-    #[serde(borrow, rename = "sessionId")]
-    cdp_session_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "frameId")]
-    cdp_frame_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "targetId")]
-    cdp_target_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "timeoutMs")]
-    cdp_timeout_ms: Option<&'a RawValue>,
+    /// The first field that is misspelt, and what it is spelt here.
+    misspelt: Option<(String, &'static str)>,
 }
 
-impl Envelope<'_> {
-    /// Refuses a field that is ours but for its spelling.
+impl<'a> Envelope<'a> {
+    fn slot(&mut self, field: &str) -> Option<&mut Option<&'a RawValue>> {
+        Some(match field {
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "meta" => &mut self.meta,
+            "params" => &mut self.params,
+            "session_id" => &mut self.session_id,
+            "frame_id" => &mut self.frame_id,
+            "target_id" => &mut self.target_id,
+            "task" => &mut self.task,
+            "timeout_ms" => &mut self.timeout_ms,
+            "on_dialog" => &mut self.on_dialog,
+            "words" => &mut self.words,
+            _ => return None,
+        })
+    }
+
+    /// Takes `null` for what it means: that the field is left out. An `id` may be null.
+    fn without_nulls(mut self) -> Self {
+        for field in [
+            "method",
+            "meta",
+            "params",
+            "session_id",
+            "frame_id",
+            "target_id",
+            "task",
+            "timeout_ms",
+            "on_dialog",
+            "words",
+        ] {
+            if let Some(slot) = self.slot(field) {
+                *slot = slot.filter(|raw| raw.get() != "null");
+            }
+        }
+        self
+    }
+
     fn check_spelling(&self) -> Result<(), CallError> {
-        let misspelt = [
-            ("sessionId", "session_id", self.cdp_session_id),
-            ("frameId", "frame_id", self.cdp_frame_id),
-            ("targetId", "target_id", self.cdp_target_id),
-            ("timeoutMs", "timeout_ms", self.cdp_timeout_ms),
-        ];
-        let found = misspelt.into_iter().find(|(.., raw)| raw.is_some());
-        found.map_or(Ok(()), |(field, ours, _)| Err(bad(field, format!("is spelt `{ours}` here"))))
+        match &self.misspelt {
+            Some((field, ours)) => {
+                Err(bad("line", format!("has a field {:?}, which is spelt `{ours}` here", value::shown(field))))
+            }
+            None => Ok(()),
+        }
     }
 }
 
-/// Keeps `"id": null`, which is an id, apart from no `id` at all. In all other fields they are the same.
-fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(Some)
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EnvelopeVisitor).map(Self::without_nulls)
+    }
+}
+
+struct EnvelopeVisitor;
+
+/// A key as the line has it; only one with escapes is copied.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(Key(key)) = map.next_key()? {
+            match envelope.slot(&key) {
+                Some(slot) if slot.is_some() => {
+                    return Err(M::Error::custom(format_args!("duplicate field `{key}`")));
+                }
+                Some(slot) => *slot = Some(map.next_value()?),
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                    if envelope.misspelt.is_none() {
+                        envelope.misspelt = spelling::ours(&key).map(|ours| (key.into_owned(), ours));
+                    }
+                }
+            }
+        }
+        Ok(envelope)
+    }
 }
 
 type Parsed = (Option<Bytes>, Words, Result<Ask, CallError>);
