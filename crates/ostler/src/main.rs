@@ -18,6 +18,7 @@ mod page;
 mod paths;
 mod plain_file;
 mod random;
+mod room;
 mod scripts;
 mod secret;
 mod tasks;

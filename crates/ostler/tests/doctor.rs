@@ -102,6 +102,7 @@ fn a_sound_machine_has_no_problem() {
          ok       settings   {config} is valid\n\
          ok       home       {home} is this user's alone to change\n\
          ok       files      {folder}: socket, pid file and log are this user's alone\n\
+         ok       room       there is enough on every disk that is written to\n\
          ok       daemon     none runs (name t); the next command starts one\n\
          ok       browsers   the browser that BU_CDP_URL names answers (http://127.0.0.1:{port})\n\
          ok       launch     {chromium} is there to be launched\n\

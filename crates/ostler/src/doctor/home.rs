@@ -5,9 +5,12 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+
 use super::Finding;
 use crate::config::Environment;
 use crate::daemon::ownership;
+use crate::room::nearest;
 
 pub(super) fn look(environment: &Environment) -> Vec<Finding> {
     let Ok(home) = environment.home() else { return Vec::new() };
@@ -18,6 +21,9 @@ pub(super) fn look(environment: &Environment) -> Vec<Finding> {
             return vec![problem.fix("set OSTLER_HOME to a folder, or move what stands there away")];
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(problem) = nearest(&home).and_then(|folder| closed_to_us(folder, &home)) {
+                return vec![problem];
+            }
             return vec![Finding::ok(format!("{} is not there yet; the first script makes it", home.display()))];
         }
         Err(error) => {
@@ -25,6 +31,9 @@ pub(super) fn look(environment: &Environment) -> Vec<Finding> {
             return vec![problem.fix("make it accessible, or set OSTLER_HOME to a folder that is")];
         }
     };
+    if let Some(problem) = closed_to_us(&home, &home) {
+        return vec![problem];
+    }
     let mut findings: Vec<_> = [PathBuf::new(), "helpers.py".into(), "lib".into(), "config.yaml".into()]
         .iter()
         .filter_map(|name| in_others_hands(&home.join(name)))
@@ -34,6 +43,15 @@ pub(super) fn look(environment: &Environment) -> Vec<Finding> {
         findings.push(Finding::ok(format!("{} is this user's alone to change", home.display())));
     }
     findings
+}
+
+/// Says that this user can write nothing there: no helpers, and so no scripts.
+fn closed_to_us(folder: &Path, home: &Path) -> Option<Finding> {
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).err().map(|error| {
+        let why = io::Error::from(error);
+        let problem = Finding::problem(format!("{} cannot be written to ({why}), so no script runs", home.display()));
+        problem.fix("make it writable for this user, or set OSTLER_HOME to a folder that is")
+    })
 }
 
 /// Says that somebody else could change what is run or believed.
@@ -91,6 +109,17 @@ mod tests {
         assert_eq!(fixed.level, Level::Fixed);
         assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o644);
         assert!(in_others_hands(&path).is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_home_that_cannot_be_written_to_is_a_problem_before_it_is_there() {
+        let home = Path::new("/proc/self/ostler");
+        let problem = nearest(home).and_then(|folder| closed_to_us(folder, home)).expect("nobody writes there");
+        assert!(problem.level == Level::Problem && problem.fix.is_some(), "{problem:?}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("ostler");
+        assert!(nearest(&home).and_then(|folder| closed_to_us(folder, &home)).is_none());
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod processes;
 mod program;
 mod proxy;
 mod python;
+mod room;
 mod settings;
 
 use std::sync::mpsc;
@@ -50,6 +51,7 @@ const CHECKS: &[Check] = &[
     Check { name: "settings", look: settings::look },
     Check { name: "home", look: home::look },
     Check { name: "files", look: files::look },
+    Check { name: "room", look: room::look },
     Check { name: "daemon", look: daemon::look },
     Check { name: "browsers", look: browsers::look },
     Check { name: "launch", look: launch::look },

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::Machine;
 use super::super::error::EndpointError;
+use crate::plain_file;
 
 /// Commands on the search path, the plainest browser first.
 const COMMANDS: &[&str] = &[
@@ -20,6 +21,9 @@ const COMMANDS: &[&str] = &[
     "brave-browser",
     "vivaldi",
 ];
+
+/// Longer than the script that stands for a Snap, and far shorter than a program.
+const LONGEST_STUB: u64 = 64 << 10;
 
 /// Programs inside macOS application folders.
 const APPLICATIONS: &[&str] = &[
@@ -39,13 +43,27 @@ pub(super) fn find(machine: &Machine) -> Result<PathBuf, EndpointError> {
     let commands = COMMANDS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let applications = [PathBuf::from("/Applications"), machine.home.join("Applications")];
     let applications = applications.iter().flat_map(|folder| APPLICATIONS.iter().map(move |path| folder.join(path)));
-    commands.chain(applications).find(|path| is_executable(path)).ok_or_else(|| EndpointError::NoExecutable {
+    let mut found: Vec<_> = commands.chain(applications).filter(|path| is_executable(path)).collect();
+    // The order stays otherwise.
+    found.sort_by_key(|path| is_snap(path));
+    found.into_iter().next().ok_or_else(|| EndpointError::NoExecutable {
         looked_for: format!("{} on PATH, and in the Applications folders", COMMANDS.join(", ")),
     })
 }
 
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Says whether a command is a Snap, or the script that Ubuntu has in the place of one: that starts it, or says that it is
+/// not installed. A Snap sees no folder of ours, so it is the last choice.
+fn is_snap(path: &Path) -> bool {
+    let leads_to_snap = path.canonicalize().is_ok_and(|program| program.ends_with("bin/snap"));
+    let is_stub = || {
+        let script = plain_file::read(path, LONGEST_STUB).unwrap_or_default();
+        script.starts_with(b"#!") && String::from_utf8_lossy(&script).contains("/snap/bin/")
+    };
+    leads_to_snap || is_stub()
 }
 
 #[cfg(test)]
@@ -73,6 +91,21 @@ mod tests {
         let mut machine = machine(home.path());
         machine.search_path = std::env::join_paths([&first, &second]).expect("a path");
         assert_eq!(find(&machine).expect("installed"), chromium);
+    }
+
+    #[test]
+    fn a_snap_is_taken_only_where_there_is_nothing_else() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join("bin");
+        let stub = install(&folder, "chromium-browser", 0o755);
+        fs::write(&stub, "#!/bin/sh\nif ! [ -x /snap/bin/chromium ]; then exit 1; fi\n").expect("a script");
+        let mut machine = machine(home.path());
+        machine.search_path = folder.clone().into();
+        assert_eq!(find(&machine).expect("installed"), stub);
+        let snap = install(&home.path().join("usr/bin"), "snap", 0o755);
+        std::os::unix::fs::symlink(snap, folder.join("chromium")).expect("a link");
+        let chrome = install(&folder, "google-chrome", 0o755);
+        assert_eq!(find(&machine).expect("installed"), chrome);
     }
 
     #[cfg(target_os = "linux")]

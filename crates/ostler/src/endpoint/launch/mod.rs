@@ -111,9 +111,10 @@ async fn launch_program(
 ) -> Result<Endpoint, EndpointError> {
     let timed_out =
         || EndpointError::LaunchTimedOut { program: program.to_owned(), seconds: options.deadline.as_secs() };
+    let profile = options.profile.clone().map_or_else(|| Profile::Fresh(machine.temp.clone()), Profile::Kept);
+    profile.check_room()?;
     // One deadline for both steps. Whoever is dropped in between takes the browser down with it.
     let started = async {
-        let profile = options.profile.clone().map_or_else(|| Profile::Fresh(machine.temp.clone()), Profile::Kept);
         let mut launched = Launched::start(options, &profile, program, flags).await?;
         let (port, path) = launched.reachable().await?;
         Ok((launched, port, path))

@@ -8,10 +8,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, test_kill_process};
 
+use super::super::error::EndpointError;
 use super::guard::{NotStarted, remove_folder};
+use crate::room;
 
 /// How the names of fresh profile folders begin.
 pub(crate) const PROFILE_PREFIX: &str = "ostler-profile-";
+
+/// The least that a browser writes before it can be reached is about this much.
+const NEEDED: u64 = 4 << 20;
 
 /// Which folder a browser gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +28,26 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
+    /// Says so if the disk is full. Chromium would start all the same, write nothing, and never be reached.
+    pub(super) fn check_room(&self) -> Result<(), EndpointError> {
+        let (Self::Fresh(folder) | Self::Kept(folder)) = self;
+        // What is not known is tried.
+        if room::left(folder).is_none_or(|left| left >= NEEDED) {
+            return Ok(());
+        }
+        Err(EndpointError::NotStarted {
+            happened: format!("no browser was started, since the disk of {} is full", folder.display()),
+            next_step: match self {
+                Self::Fresh(_) => {
+                    "free some space, or set TMPDIR to a folder on another disk and start the daemon anew \
+                                   with `ostler stop`"
+                }
+                Self::Kept(_) => "free some space, or launch without a profile name",
+            }
+            .to_owned(),
+        })
+    }
+
     /// Returns it as two arguments of the guard's command line.
     pub(super) fn to_args(&self) -> [OsString; 2] {
         match self {
@@ -46,7 +71,7 @@ impl Profile {
     pub(super) fn prepare(&self, mut announce: impl FnMut(&Path)) -> Result<PathBuf, NotStarted> {
         let failed = |folder: &Path, error: io::Error| NotStarted {
             happened: format!(
-                "no browser was started, since there is no room for its profile in {} ({error})",
+                "no browser was started, since its profile cannot be made in {} ({error})",
                 folder.display()
             ),
             next_step: match self {

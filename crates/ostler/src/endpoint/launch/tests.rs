@@ -241,7 +241,10 @@ async fn a_folder_that_takes_no_profile_is_named_with_the_variable_that_chose_it
     let machine = machine(&temp.path().join("none"));
     let error = launch_program(Path::new("/bin/true"), &[], &options(), &machine).await.expect_err("no place");
     let said = error.to_string();
-    assert!(said.contains(&format!("its profile in {}", machine.temp.display())) && said.contains("TMPDIR"), "{said}");
+    assert!(
+        said.contains(&format!("its profile cannot be made in {}", machine.temp.display())) && said.contains("TMPDIR"),
+        "{said}"
+    );
 }
 
 #[test]
