@@ -206,6 +206,10 @@ impl Http {
         let who = json!({"name": "test", "version": "1"});
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+        self.send(path, headers, &body)
+    }
+
+    fn send(&self, path: &str, headers: &[&str], body: &str) -> String {
         let headers = headers.join("\r\n");
         let length = body.len();
         let request = format!(
@@ -213,7 +217,8 @@ impl Http {
              Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n{body}"
         );
         let mut stream = TcpStream::connect(&self.place).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
+        // What is too long is not read to its end.
+        let _ = stream.write_all(request.as_bytes());
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -239,6 +244,39 @@ fn a_line_that_cannot_be_read_is_answered_and_the_next_one_works() {
     );
     let refused = host.receive();
     assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(77), &json!(-32700)], "{refused}");
+    for (line, code) in [
+        (r#"{"jsonrpc":"2.0","id":78,"method":"tools/call","params":{"name":5}}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":78,"method":"prompts/get","params":{"name":"x"}}"#, -32601),
+    ] {
+        host.send_line(line);
+        let refused = host.receive();
+        assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(78), &json!(code)], "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(' '), "a sentence: {refused}");
+    }
+    host.send_line(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#);
+    let refused = host.receive();
+    assert_eq!(refused["error"]["code"], -32600);
+    assert_eq!(refused.get("id"), Some(&json!(null)), "it is there, and null: {refused}");
     assert!(!host.tools().is_empty());
     assert_eq!(host.end(), "");
+}
+
+#[test]
+fn over_http_a_message_that_cannot_be_read_is_answered_as_over_standard_input() {
+    let sandbox = Sandbox::new();
+    let server = Http::start(&sandbox);
+    let headers = [format!("Host: {}", server.place), format!("Authorization: Bearer {}", server.token)];
+    for (body, status, answer) in [
+        (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, 400, r#""id":5"#),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, 400, r#""code":-32700"#),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, 400, r#""id":null"#),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{}}"#, 200, r#""code":-32602"#),
+    ] {
+        let answered = server.send("/mcp", &headers.each_ref().map(String::as_str), body);
+        assert!(answered.starts_with(&format!("HTTP/1.1 {status} ")), "{body}: {answered}");
+        assert!(answered.contains(answer), "{body}: {answered}");
+    }
+    let huge = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"ping","params":{{"a":"{}"}}}}"#, "x".repeat(5 << 20));
+    let answered = server.send("/mcp", &headers.each_ref().map(String::as_str), &huge);
+    assert!(answered.starts_with("HTTP/1.1 413 "), "{answered}");
 }

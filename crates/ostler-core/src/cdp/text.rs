@@ -67,8 +67,8 @@ fn join_surrogates(unit: u16, rest: &str) -> (char, usize) {
     }
 }
 
-/// Returns JSON in which U+FFFD stands for each lone surrogate, so that every reader takes it.
-pub fn without_lone_surrogates(json: &str) -> String {
+/// Returns JSON that every reader takes: each lone surrogate is spelt in it, as the six characters of its escape.
+pub fn with_lone_surrogates_spelt(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find('\\') {
@@ -77,10 +77,12 @@ pub fn without_lone_surrogates(json: &str) -> String {
         let (before, after) = rest.split_at(end);
         match before.ends_with("\\u").then(|| code_unit(after)).flatten() {
             Some(unit) => {
-                let (character, used) = join_surrogates(unit, &after[4..]);
-                let whole = character != char::REPLACEMENT_CHARACTER;
+                let (_, used) = join_surrogates(unit, &after[4..]);
                 out.push_str(before);
-                out.push_str(if whole { &after[..4 + used] } else { "fffd" });
+                if used == 0 && char::from_u32(u32::from(unit)).is_none() {
+                    out.insert(out.len() - 1, '\\');
+                }
+                out.push_str(&after[..4 + used]);
                 rest = &after[4 + used..];
             }
             None => {
@@ -117,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn json_without_lone_surrogates_says_the_rest_as_before() {
+    fn json_with_lone_surrogates_spelt_says_the_rest_as_before() {
         for (json, expected) in [
-            (r#"{"a":"\ud800","b":["\udc00x"]}"#, r#"{"a":"\ufffd","b":["\ufffdx"]}"#),
-            (r#""\ud83d\udc34 \ud83d""#, r#""\ud83d\udc34 \ufffd""#),
-            (r#""\\ud800 \"\u00e4\n""#, r#""\\ud800 \"\u00e4\n""#),
+            (r#"{"a":"\ud800","b":["\udc00x"]}"#, r#"{"a":"\\ud800","b":["\\udc00x"]}"#),
+            (r#""\ud83d\udc34 \ud83d""#, r#""\ud83d\udc34 \\ud83d""#),
+            (r#""\\ud800 \"\u00e4\n\ufffd""#, r#""\\ud800 \"\u00e4\n\ufffd""#),
             ("{}", "{}"),
         ] {
-            assert_eq!(without_lone_surrogates(json), expected);
+            assert_eq!(with_lone_surrogates_spelt(json), expected);
         }
     }
 

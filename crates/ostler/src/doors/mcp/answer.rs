@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use ostler_core::cdp::text::{LossyText, cut, without_lone_surrogates};
+use ostler_core::cdp::text::{LossyText, cut, with_lone_surrogates_spelt};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -121,9 +121,10 @@ fn in_a_file(ran: &Ran<'_>, kept: &Kept) -> CallToolResult {
     }
 }
 
-/// Reads a page's JSON, in which half a surrogate pair may stand: no MCP host could take one.
+/// Reads a page's JSON, in which half a surrogate pair may stand: many an MCP host would take none of a message with one.
+/// It is spelt as the text beside the data spells it.
 fn value(json: &str) -> Option<Value> {
-    serde_json::from_str(json).or_else(|_| serde_json::from_str(&without_lone_surrogates(json))).ok()
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&with_lone_surrogates_spelt(json))).ok()
 }
 
 #[cfg(test)]
@@ -139,7 +140,7 @@ mod tests {
     fn text_and_data_are_passed_on() {
         let result = of(r#"{"result":{"text":"Done.","data":{"n":1,"half":"\ud800"}}}"#, json!({}));
         assert_eq!(result["content"], json!([{"type": "text", "text": "Done."}]));
-        assert_eq!(result["structuredContent"], json!({"n": 1, "half": "\u{fffd}"}));
+        assert_eq!(result["structuredContent"], json!({"n": 1, "half": "\\ud800"}));
         assert_eq!(result["isError"], false);
     }
 

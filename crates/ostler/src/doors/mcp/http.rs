@@ -12,24 +12,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::model::Extensions;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
+use super::screen::{self, Fault, Refusal};
 use super::server::Server;
 use super::token::Token;
 
 /// Where the protocol is served.
 pub(super) const PATH: &str = "/mcp";
+/// The largest message, in bytes: what the SDK takes.
+const MAX_BODY: usize = 4 << 20;
 /// How long a session lasts in which nothing happens: a person may come back to it the next morning.
 const SESSION: Duration = Duration::from_secs(24 * 3_600);
 
@@ -87,10 +90,31 @@ async fn answer(request: Request<Incoming>, mcp: Mcp, token: Arc<Token>) -> Resu
     if !given.is_some_and(|given| token.is(given)) {
         let mut refusal =
             plain(StatusCode::UNAUTHORIZED, "send the token of `ostler mcp --http` as Authorization: Bearer TOKEN");
-        refusal.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+        refusal.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return Ok(refusal);
     }
-    Ok(mcp.handle(request).await)
+    if request.method() != Method::POST {
+        return Ok(mcp.handle(request).await);
+    }
+    let (head, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
+        return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have 4 MiB at most"));
+    };
+    let body = body.to_bytes();
+    match screen::refusal(&body) {
+        Some(refusal) => Ok(refused(&refusal)),
+        None => Ok(mcp.handle(Request::from_parts(head, Full::new(body))).await),
+    }
+}
+
+/// Returns what is answered in the SDK's place. What is a message, if not one that can be done, is a reply like others.
+fn refused(refusal: &Refusal) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(refusal.to_string())).boxed());
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if matches!(refusal.fault, Fault::Parse | Fault::Request) {
+        *answer.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    answer
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Answer {

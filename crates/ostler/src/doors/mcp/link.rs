@@ -150,8 +150,10 @@ pub(super) enum LinkError {
 
 impl LinkError {
     /// Returns the contract's `error_code`.
-    pub(super) fn code(&self) -> &'static str {
+    pub(super) fn code(&self) -> &str {
         match self {
+            // It is there, and has no room for us, say.
+            Self::Client(ClientError::Refused { code, .. }) => code,
             Self::Client(ClientError::Gone { .. } | ClientError::Stuck { .. }) => "unknown_outcome",
             Self::NoDaemon | Self::Client(_) => "browser_gone",
         }
@@ -170,5 +172,17 @@ impl fmt::Display for LinkError {
             Self::NoDaemon => f.write_str("no daemon runs; the next tool call starts one"),
             Self::Client(error) => error.fmt(f),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_has_no_room_is_told_in_its_own_words() {
+        let full = "`connection`: the daemon serves 256 connections already; close idle ones and try again";
+        let error = LinkError::from(ClientError::Refused { error: full.to_owned(), code: "bad_request".to_owned() });
+        assert_eq!((error.code(), error.to_string().as_str()), ("bad_request", full));
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //!  host ──stdio or HTTP──▶ Server ──one line each──▶ the daemon's socket
 //!                           │  stdio       lines in and out
+//!                           │  screen      what the SDK is not to see
 //!                           │  tool_list   what is offered now
 //!                           │  lookout     when that changes
 //!                           │  answer      what a host is given
@@ -18,6 +19,7 @@ mod http;
 mod kept;
 mod link;
 mod lookout;
+mod screen;
 mod server;
 mod stdio;
 mod token;
