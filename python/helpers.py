@@ -73,8 +73,11 @@ def iframe_target(url_substr):
 
 
 def goto_url(url):
-    """Navigates the current tab; wait_for_load() waits until the page is there."""
-    return cdp("Page.navigate", url=url)
+    """Navigates the current tab; wait_for_load() waits until the page is there. What cannot be opened is raised."""
+    reply = cdp("Page.navigate", url=url)
+    if reply.get("errorText") and not reply.get("isDownload"):
+        raise _unopened(url, reply["errorText"])
+    return reply
 
 
 def page_info():
@@ -199,7 +202,8 @@ def activate_tab(target):
 
 
 def new_tab(url="about:blank"):
-    """Opens url in a new background tab (or in the current one if that is blank), switches to it, returns its id."""
+    """Opens url in a new background tab (or in the current one if that is blank), switches to it, returns its id.
+    What cannot be opened is raised; the tab stays."""
     tab = _blank_tab() if url != "about:blank" else None
     if tab is None:
         # A tab that is created with its URL may run the page's first script before ostler is attached.
@@ -237,8 +241,11 @@ def wait(seconds=1.0):
 
 
 def wait_for_load(timeout=15.0):
-    """Waits until the document has loaded: True, or False at the timeout."""
-    return _until("document.readyState === 'complete'", timeout)
+    """Waits until the document has loaded: True, or False at the timeout. A page that cannot be opened is raised."""
+    loaded = _until(_LOADED, timeout)
+    if isinstance(loaded, str):
+        raise _unopened(current_tab()["url"], loaded)
+    return loaded
 
 
 def wait_for_element(selector, timeout=10.0, visible=False):
@@ -320,6 +327,15 @@ _PAGE_INFO = """({url: location.href, title: document.title, w: innerWidth, h: i
 pw: document.documentElement.scrollWidth, ph: document.documentElement.scrollHeight})"""
 
 
+# In place of a page that could not be opened the browser shows one of its own, which has the reason.
+_LOADED = """document.readyState === 'complete' && (location.protocol !== 'chrome-error:' ||
+'net::' + (document.querySelector('.error-code') || {textContent: 'ERR_FAILED'}).textContent)"""
+
+
+def _unopened(url, error):
+    return RuntimeError(f"{url} could not be opened: {error}; check the address, and whether anything answers there")
+
+
 def _find(selector):
     """A JavaScript expression for the first element that matches."""
     return "document.querySelector(%s)" % to_json(selector)
@@ -370,12 +386,12 @@ _PASSING = ("timeout", "unknown_outcome", "cdp")  # What a page in the middle of
 
 
 def _until(expression, timeout):
-    """Asks the page until the expression is true: True, or False at the timeout. An open dialog is raised."""
+    """Asks the page until the expression is true: its value, or False at the timeout. An open dialog is raised."""
     deadline, pause = time.monotonic() + timeout, 0.02
     while True:
         try:
-            if js(expression, timeout=max(0.1, deadline - time.monotonic())):
-                return True
+            if value := js(expression, timeout=max(0.1, deadline - time.monotonic())):
+                return value
         except OstlerError as error:
             if error.code not in _PASSING:
                 raise

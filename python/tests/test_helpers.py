@@ -235,13 +235,14 @@ class Tabs(unittest.TestCase):
         {"type": "iframe", "targetId": "F", "title": "", "url": "https://ads.example.net/frame"},
     ]
 
-    def tabs(self, current_url="https://example.com/", current_id="P"):
+    def tabs(self, current_url="https://example.com/", current_id="P", **more):
         current = {"targetId": current_id, "url": current_url, "title": "T"}
         return browser(
             Target_getTargets={"result": {"targetInfos": self.TARGETS}},
             Target_createTarget={"result": {"targetId": "N"}},
             current_tab=current,
             set_session={"session_id": "S1"},
+            **more,
         )
 
     def test_list_tabs_gives_both_spellings_of_the_id(self):
@@ -260,6 +261,18 @@ class Tabs(unittest.TestCase):
         with FakeDaemon(self.tabs("about:blank")) as daemon:
             self.assertEqual(helpers.new_tab("https://example.org"), "P")
         self.assertEqual(daemon.methods(), ["current_tab", "Runtime.evaluate", "Page.navigate"])
+
+    def test_an_address_that_cannot_be_opened_is_raised_with_the_browsers_reason(self):
+        failed = {"result": {"frameId": "P", "errorText": "net::ERR_NAME_NOT_RESOLVED"}}
+        reason = "^https://nope.example could not be opened: net::ERR_NAME_NOT_RESOLVED; check the address"
+        for verb in (helpers.new_tab, helpers.goto_url):
+            with FakeDaemon(self.tabs(Page_navigate=failed)), self.assertRaisesRegex(RuntimeError, reason):
+                verb("https://nope.example")
+
+    def test_a_download_is_no_failure(self):
+        answer = {"frameId": "P", "errorText": "net::ERR_ABORTED", "isDownload": True}
+        with FakeDaemon(browser(Page_navigate={"result": answer})):
+            self.assertEqual(helpers.goto_url("https://example.org/file.zip"), answer)
 
     def test_switch_tab_takes_an_id_or_a_tab_and_stays_in_the_background(self):
         with FakeDaemon(self.tabs()) as daemon:
@@ -285,6 +298,12 @@ class Waiting(unittest.TestCase):
         with FakeDaemon(browser(Runtime_evaluate=lambda _: replies.pop(0))):
             self.assertTrue(helpers.wait_for_load(timeout=30))
         self.assertEqual(replies, [])
+
+    def test_a_wait_for_a_page_that_could_not_be_opened_is_raised_with_the_browsers_reason(self):
+        tab = {"targetId": "P", "url": "https://example.com/down", "title": ""}
+        page = browser(Runtime_evaluate=value("net::ERR_CONNECTION_REFUSED"), current_tab=tab)
+        with FakeDaemon(page), self.assertRaisesRegex(RuntimeError, "^https://example.com/down could not be opened: n"):
+            helpers.wait_for_load()
 
     def test_a_wait_ends_at_its_deadline(self):
         with FakeDaemon(browser(Runtime_evaluate=value(False))):

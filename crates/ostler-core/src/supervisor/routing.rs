@@ -273,7 +273,10 @@ impl Supervisor {
             return self.call_frame(request, &frame);
         }
         if let Some(target) = call.target.clone() {
-            return self.call_target(request, &target);
+            return match self.tab_named(&request.task, target) {
+                Ok(target) => self.call_target(request, &target),
+                Err(error) => self.fail_request(request, error),
+            };
         }
         let task = request.task.clone();
         if let Some((target, request)) = self.current_or_wait(&task, request) {
@@ -394,6 +397,22 @@ impl Supervisor {
                 self.fail_request(request, error);
             }
         }
+    }
+
+    /// Returns the target that is meant by a tab's short name, `t1`, as tools and tables show it; what is no such name is a
+    /// target's own.
+    fn tab_named(&self, task: &TaskId, named: TargetId) -> Result<TargetId, CallError> {
+        let number = named.as_str().strip_prefix('t').and_then(|digits| digits.parse::<u64>().ok());
+        let Some(number) = number else { return Ok(named) };
+        let tabs = self.tasks.get(task).into_iter().flat_map(|task| &task.tabs);
+        let tabs = tabs.filter_map(|target| Some((target, self.tabs.get(target)?.number)));
+        if let Some((target, _)) = tabs.clone().find(|(_, known)| *known == number) {
+            return Ok(target.clone());
+        }
+        let known: Vec<_> = tabs.map(|(_, number)| format!("t{number}")).collect();
+        let known =
+            if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
+        Err(CallError::BadRequest { field: "target_id", why: format!("t{number} is no tab of this task; {known}") })
     }
 
     fn call_target(&mut self, request: Request, id: &TargetId) {
@@ -572,7 +591,10 @@ impl Supervisor {
                 None => return self.fail_request(request, gone("tab of session", id.as_str())),
             },
             (Some((_, Some(session))), _) => (session.target.clone(), None),
-            (None, Some(target)) => (target, None),
+            (None, Some(target)) => match self.tab_named(&request.task, target) {
+                Ok(target) => (target, None),
+                Err(error) => return self.fail_request(request, error),
+            },
             (None, None) => {
                 let why = "name the tab by `target_id`, or a session on it by `session_id`".to_owned();
                 return self.fail_request(request, CallError::BadRequest { field: "target_id", why });

@@ -14,8 +14,13 @@ use super::document::{Argument, Document};
 use super::{CALL, Page};
 use crate::meta::TaskLayer;
 
-/// How often a walk is repeated because of trees that were found: one may hold another.
+/// How often a page is walked because of trees that were found, of which one may hold another, or because more elements
+/// may have one than are asked about after one walk.
 pub(super) const MOST_ROUNDS: usize = 4;
+/// How many elements a walk notes at most, `MOST_UNSURE` of the walker.
+const FULL: usize = 1000;
+/// How many elements are asked about at the same time.
+const AT_ONCE: usize = 100;
 
 /// What the browser says of an element.
 #[derive(Deserialize)]
@@ -39,11 +44,26 @@ struct Root {
 
 impl<T: TaskLayer> Page<'_, T> {
     /// Looks for closed shadow trees in the elements that the last walk noted, and shows them to the walker. Returns
-    /// whether there are any, so that another walk would see more.
+    /// whether another walk may see more: there are any, or there was no room to note all that may have one.
     pub(super) async fn open_closed_trees(&self, document: &Document) -> Result<bool, CallError> {
         let nothing: [Argument<'_, ()>; 0] = [];
         let Some(list) = document.handle(self, "unsure", &nothing, CALL).await? else { return Ok(false) };
         let elements = self.entries(document, &list).await?;
+        let mut trees = Vec::new();
+        for some in elements.chunks(AT_ONCE) {
+            trees.extend(self.closed_trees_of(document, some).await);
+        }
+        let arguments: Vec<Argument<'_, ()>> = trees.iter().map(|tree| Argument::ObjectId(tree)).collect();
+        let adopted: usize = document.ask(self, "adopt", &arguments, CALL).await?;
+        // A handle would keep what it stands for alive as long as the document.
+        for some in [&elements, &trees, &vec![list]].into_iter().flat_map(|handles| handles.chunks(AT_ONCE)) {
+            join_all(some.iter().map(|handle| self.release(document, handle))).await;
+        }
+        Ok(adopted > 0 || elements.len() >= FULL)
+    }
+
+    /// Returns handles of the closed trees in some elements.
+    async fn closed_trees_of(&self, document: &Document, elements: &[String]) -> Vec<String> {
         let described = join_all(elements.iter().map(|element| {
             let params = json!({"objectId": element});
             async move { self.call::<Described>(&document.session, "DOM.describeNode", &params, CALL).await }
@@ -52,12 +72,7 @@ impl<T: TaskLayer> Page<'_, T> {
         let roots = described.await.into_iter().flatten().flat_map(|described| described.node.shadow_roots);
         let closed = roots.filter(|root| root.shadow_root_type == "closed");
         let trees = join_all(closed.map(|root| document.node(self, root.backend_node_id)));
-        let trees: Vec<_> = trees.await.into_iter().flatten().collect();
-        let arguments: Vec<Argument<'_, ()>> = trees.iter().map(|tree| Argument::ObjectId(tree)).collect();
-        let adopted: usize = document.ask(self, "adopt", &arguments, CALL).await?;
-        // A handle would keep what it stands for alive as long as the document.
-        join_all(elements.iter().chain(&trees).chain([&list]).map(|handle| self.release(document, handle))).await;
-        Ok(adopted > 0)
+        trees.await.into_iter().flatten().collect()
     }
 
     /// Returns handles of the entries of a list.

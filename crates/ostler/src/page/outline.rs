@@ -22,8 +22,11 @@ use crate::meta::TaskLayer;
 
 /// How long a frame of another process may take to say that it is there.
 pub(super) const FRAME_PATIENCE: Duration = Duration::from_millis(1500);
-/// The room for the line that says how to go on.
-const TAIL: usize = 120;
+/// What is said where more elements may have a closed tree than one reading asks about.
+const UNASKED: &str =
+    "(there are more boxes than one snapshot looks into for closed trees; the next one looks into more)";
+/// The room for the line that says how to go on, and for that one.
+const TAIL: usize = 240;
 /// How many places that line names, one for each frame that was cut.
 const MAX_RESTS: usize = 4;
 /// How deep frames are followed.
@@ -129,7 +132,7 @@ impl<T: TaskLayer> Page<'_, T> {
                 (document, Some(*number))
             }
         };
-        let writer = Writer { page: self, frames, max, lines: String::new(), length: 0 };
+        let writer = Writer { page: self, frames, max, lines: String::new(), length: 0, unasked: false };
         let first = writer.level(document, root, 0).await;
         writer.write(first).await
     }
@@ -142,6 +145,8 @@ struct Writer<'p, 'a, T> {
     lines: String,
     /// In the walker's characters, of which there are never fewer than in the text.
     length: usize,
+    /// Whether more elements may have a closed tree than were asked about.
+    unasked: bool,
 }
 
 impl<T: TaskLayer> Writer<'_, '_, T> {
@@ -191,6 +196,9 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
                 Err(error) => self.note(walked.indent, &unreadable(&error)),
             }
         }
+        if self.unasked {
+            self.note(0, UNASKED);
+        }
         let rest: Vec<_> = rest.into_iter().take(MAX_RESTS).map(|number| Ref(number).to_string()).collect();
         if let Some((next, others)) = rest.split_first() {
             // Writing to a String cannot fail.
@@ -218,12 +226,12 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
     /// Goes on in a document up to the next stop.
     async fn walk(&mut self, level: &Level) -> Result<Walked, CallError> {
         let mut walked = self.walk_once(level).await?;
-        for _ in 1..MOST_ROUNDS {
-            if walked.unsure == 0 || !self.page.open_closed_trees(&level.document).await? {
-                break;
-            }
+        let mut rounds = 1;
+        while walked.unsure > 0 && rounds < MOST_ROUNDS && self.page.open_closed_trees(&level.document).await? {
             walked = self.walk_once(level).await?;
+            rounds += 1;
         }
+        self.unasked |= rounds == MOST_ROUNDS && walked.unsure > 0;
         if !walked.text.is_empty() {
             self.lines.push_str(&walked.text);
             self.lines.push('\n');

@@ -84,12 +84,30 @@ async fn reach<T: TaskLayer>(tab: &Tab<'_, T>, reference: &str, for_use: Use) ->
     tab.page()?.reach(reference, for_use).await
 }
 
+/// Returns a number as one reads it: out of all measure it would have hundreds of digits.
+fn spelt(number: f64) -> String {
+    if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
+}
+
 async fn at<T: TaskLayer>(tab: &Tab<'_, T>, point: Point) -> Result<Found, CallError> {
     let Point { x, y } = point;
     let There { what, width, height } = tab.page()?.what_is_at(x, y).await?;
     let Some(what) = what else {
-        let why = format!("({x}, {y}) is outside of the viewport, which is {width} x {height}; scroll there first");
+        let at = format!("({}, {})", spelt(x), spelt(y));
+        let why = format!("{at} is outside of the viewport, which is {width} x {height}; scroll there first");
         return Err(bad("x", why));
     };
     Ok(Found { at: point, what: format!("{} at ({x}, {y})", what.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelt;
+
+    #[test]
+    fn a_number_out_of_all_measure_is_told_in_a_few_characters() {
+        for (number, told) in [(12.5, "12.5"), (-3.0, "-3"), (1e308, "1e308"), (-1.5e300, "-1.5e300")] {
+            assert_eq!(spelt(number), told);
+        }
+    }
 }

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{FusedFuture as _, join};
-use ostler_core::{CallError, TimeoutHint};
+use ostler_core::CallError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::context::Context;
 use super::outcome::Outcome;
@@ -32,6 +32,8 @@ const GRACE: Duration = Duration::from_secs(5);
 const LEFT_TO_READ: Duration = Duration::from_millis(500);
 /// How much is kept of each stream, in bytes.
 const MOST_OUTPUT: usize = 20_000;
+/// How much of the end of it stands in the error of a script that was stopped, in characters.
+const LAST_OUTPUT: usize = 1_000;
 
 /// Runs a Python script in which every helper (new_tab, js, click_at_xy, ...) is defined; returns what it prints.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -63,12 +65,17 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         .arg(context.task.as_str())
         .args(["run", "--timeout", &limit.as_secs_f64().to_string()])
         .arg(file.path());
+    let began = Instant::now();
     let mut script = Script::start(command).map_err(failed)?;
     let Ok(ran) = timeout(limit + GRACE, script.run()).await else {
-        let timeout_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        return Err(CallError::Timeout { method: "browser_run".to_owned(), timeout_ms, hint: TimeoutHint::None });
+        return Err(too_late(limit, None));
     };
-    let Ran { status, stdout, stderr } = ran.map_err(failed)?;
+    let ran = ran.map_err(failed)?;
+    // What it says of its end need not be why: it may have caught what told it of the time.
+    if !ran.status.success() && began.elapsed() >= limit {
+        return Err(too_late(limit, Some(&ran)));
+    }
+    let Ran { status, stdout, stderr } = ran;
     let text = match status.success() {
         true if stdout.is_empty() => "The script is done; it printed nothing.".to_owned(),
         true => stdout.clone(),
@@ -76,6 +83,24 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let outcome = Outcome::new(text, &Data { exit_status: status.code(), stdout: &stdout, stderr: &stderr });
     Ok(if status.success() { outcome } else { outcome.failed() })
+}
+
+/// Returns the error of a script that was not done in its time, with what it had printed and where it was.
+fn too_late(limit: Duration, ran: Option<&Ran>) -> CallError {
+    let line = ran.and_then(|ran| {
+        let at = ran.stderr.lines().rev().find(|line| line.contains("script-") && line.contains(", line "))?;
+        Some(at.split_once(", line ")?.1.split(',').next()?.to_owned())
+    });
+    let stopped = line.map_or_else(String::new, |line| format!("it was stopped in its line {line}; "));
+    let printed = ran.map_or("", |ran| ran.stdout.trim_end());
+    let last = printed.char_indices().rev().nth(LAST_OUTPUT - 1).map_or(printed, |(begin, _)| &printed[begin..]);
+    let printed =
+        if last.is_empty() { "it had printed nothing".to_owned() } else { format!("it had printed {last:?}") };
+    CallError::NotCome {
+        what: "the script was not done".to_owned(),
+        timeout_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        instead: format!("{stopped}{printed}"),
+    }
 }
 
 /// Says that a script failed, then why, and last what it had printed: what was cut off a long text is not the reason.

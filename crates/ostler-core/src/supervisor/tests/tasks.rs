@@ -338,3 +338,19 @@ fn a_tab_left_in_danger_is_still_so_when_the_connection_took_its_reload_away() {
     bench.expect("S2", "Page.reload");
     assert!(!bench.was_sent("S2", "Page.enable"), "it would let the next navigation end the browser (A25)");
 }
+
+#[test]
+fn a_tab_is_reached_by_the_short_name_that_tools_give_it() {
+    let mut bench = Bench::with_tab();
+    bench.popup("T", "U", "SU", "P");
+    let call = bench.call_to_target("t2", "Runtime.evaluate");
+    let sent = bench.expect("SU", "Runtime.evaluate");
+    bench.reply(&sent, "{}");
+    assert_eq!(bench.result(call), "{}");
+    let waiter = bench.waiter();
+    let target = Some(TargetId::from("t2"));
+    bench.input(Input::SelectTab { waiter, task: TaskId::default_task(), session: None, target });
+    assert_eq!(bench.view().current, Some(TargetId::from("U")));
+    let call = bench.call_to_target("t9", "Runtime.evaluate");
+    assert_eq!(bench.error(call).to_string(), "`target_id`: t9 is no tab of this task; there are t1, t2");
+}

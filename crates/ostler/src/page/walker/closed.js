@@ -1,8 +1,8 @@
 // Closed shadow trees: a script cannot see that an element has one, but the browser says so when it is asked of that
 // element, and hands the tree out. So elements that may have one are gathered while a page is read, and the reader asks.
 
-/** How many elements are asked about after one walk. */
-const MOST_UNSURE = 100;
+/** How many elements are asked about after one walk; the reader walks again where that many were noted. */
+const MOST_UNSURE = 1000;
 /** Elements without a hyphen in their names that may have a shadow tree. */
 const PLAIN_HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
 

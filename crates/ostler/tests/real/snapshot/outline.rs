@@ -292,6 +292,26 @@ fn closed_shadow_trees_are_told_one_in_another_too_and_their_elements_can_be_use
 }
 
 #[test]
+fn a_closed_shadow_tree_behind_more_boxes_than_are_asked_about_is_told_by_the_next_snapshot() {
+    let behind = |count: usize| {
+        let boxes = "<div style='height:1px'></div>".repeat(count);
+        format!(
+            "<link rel=icon href='data:,'>{boxes}<div id=host></div><script>
+             host.attachShadow({{ mode: 'closed' }}).innerHTML = '<button>Behind</button>';</script>"
+        )
+    };
+    let mut world = World::with(&[("/many", &behind(1100)), ("/too-many", &behind(3100))]);
+    world.go("/many");
+    let outline = world.outline();
+    assert!(outline.contains("button \"Behind\" [e") && !outline.contains("closed trees"), "{outline}");
+    world.go("/too-many");
+    let first = world.outline();
+    assert!(!first.contains("Behind") && first.contains("the next one looks into more)"), "{first}");
+    let second = world.outline();
+    assert!(second.contains("button \"Behind\" [e") && !second.contains("closed trees"), "{second}");
+}
+
+#[test]
 fn line_ends_in_the_source_part_words_and_what_shows_nothing_does_not() {
     let mut world = World::with(&[(
         "/",
