@@ -2,6 +2,8 @@
 
 mod sandbox;
 
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 use sandbox::{Ran, Sandbox};
@@ -39,6 +41,23 @@ fn twenty_commands_that_find_a_dead_daemons_files_get_one_daemon() {
         Ran::from(command.wait_with_output().expect("its output")).assert_daemon_answered();
     }
     assert_eq!(sandbox.daemons_that_listened(), 2, "one before the kill, one after");
+}
+
+#[test]
+fn who_finds_the_socket_file_finds_the_daemon_listening() {
+    for _ in 0..10 {
+        let sandbox = Sandbox::new();
+        let mut daemon = sandbox.ostler(&["daemon"]).stderr(Stdio::null()).spawn().expect("ostler runs");
+        let found = loop {
+            match UnixStream::connect(sandbox.socket()) {
+                Err(error) if error.kind() == ErrorKind::NotFound => std::hint::spin_loop(),
+                found => break found,
+            }
+        };
+        found.expect("a connection");
+        sandbox.run(&["stop"]).assert_done();
+        daemon.wait().expect("its end");
+    }
 }
 
 #[test]

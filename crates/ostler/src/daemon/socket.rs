@@ -34,15 +34,27 @@ pub(crate) fn bind(path: &Path, _lock: &DaemonLock) -> Result<(UnixListener, Soc
         }
         fs::remove_file(path).map_err(refused)?;
     }
-    // The mode is right from the first moment: setting it afterwards would leave a window, and follow the path.
-    let before = umask(Mode::from_raw_mode(0o177));
-    let listener = UnixListener::bind(path);
-    umask(before);
-    let listener = listener.map_err(refused)?;
+    let listener = listen_aside(&path.with_extension("new"), path)?;
     let bound = fs::symlink_metadata(path).map_err(refused)?;
     let file = SocketFile { path: path.to_owned(), bound };
     listener.set_nonblocking(true).map_err(refused)?;
     Ok((listener, file))
+}
+
+/// Listens under another name first, so that whoever waits for the socket file and finds it finds somebody listening:
+/// a socket is bound before it listens, and refuses connections between the two.
+fn listen_aside(aside: &Path, path: &Path) -> Result<UnixListener, PathRefused> {
+    let refused = |error| PathRefused::io(aside, error);
+    if ownership::look(aside, Expected::Socket)?.is_some() {
+        fs::remove_file(aside).map_err(refused)?;
+    }
+    // The mode is right from the first moment: setting it afterwards would leave a window, and follow the path.
+    let before = umask(Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(aside);
+    umask(before);
+    let listener = listener.map_err(refused)?;
+    fs::rename(aside, path).map_err(|error| PathRefused::io(path, error))?;
+    Ok(listener)
 }
 
 /// Whether a living program accepts connections there; one without our lock is a stranger under our name, such as

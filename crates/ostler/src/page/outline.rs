@@ -291,7 +291,9 @@ fn walk_time(room: usize) -> Duration {
 fn unreadable(error: &CallError) -> String {
     match error {
         CallError::DialogOpen { dialog, .. } => format!("(cannot be read while {} is open)", dialog.id),
-        CallError::Timeout { .. } => "(does not answer: a script keeps it busy)".to_owned(),
+        CallError::Timeout { .. } => {
+            "(does not answer: a script of it, or a dialog in another tab of its site, keeps it busy)".to_owned()
+        }
         CallError::TargetCrashed { .. } => "(crashed)".to_owned(),
         error if is_gone(error) => "(is being replaced)".to_owned(),
         error => format!("(cannot be read: {})", error.happened().chars().take(100).collect::<String>()),
