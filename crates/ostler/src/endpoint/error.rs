@@ -45,7 +45,7 @@ pub(crate) enum EndpointError {
     /// No browser was started: there is no place for its profile, another one has that open, or the program is none.
     NotStarted { happened: String, next_step: String },
     /// The browser ended before it could be reached; `stderr` is the end of what it said.
-    LaunchFailed { program: PathBuf, how: String, stderr: String },
+    LaunchFailed { program: PathBuf, how: String, stderr: String, in_order: bool },
     /// The browser started and could not be reached in time.
     LaunchTimedOut { program: PathBuf, seconds: u64 },
     /// The process that was to guard the browser did not do its work.
@@ -102,10 +102,10 @@ impl EndpointError {
                 format!("no browser to launch; looked for {looked_for}")
             }
             Self::NotStarted { happened, .. } => happened.clone(),
-            Self::LaunchFailed { program, how, stderr } if stderr.is_empty() => {
+            Self::LaunchFailed { program, how, stderr, .. } if stderr.is_empty() => {
                 format!("{} {how}", program.display())
             }
-            Self::LaunchFailed { program, how, stderr } => {
+            Self::LaunchFailed { program, how, stderr, .. } => {
                 format!("{} {how}; it said: {stderr}", program.display())
             }
             Self::LaunchTimedOut { program, seconds } => {
@@ -166,8 +166,17 @@ impl EndpointError {
                                           BU_CDP_URL"
                 .to_owned(),
             Self::NoRootCertificates => "install them (on Debian: the package ca-certificates)".to_owned(),
-            Self::NoExecutable { .. } => "install Chromium or Chrome, or name the browser's executable".to_owned(),
+            Self::NoExecutable { .. } => {
+                "install Chromium or Chrome, or name the browser's program (--executable of `ostler connect --launch`, \
+                 browser.executable of config.yaml)"
+                    .to_owned()
+            }
             Self::NotStarted { next_step, .. } => next_step.clone(),
+            Self::LaunchFailed { in_order: true, .. } => {
+                "it seems to start the browser and go, where ostler has to see it end: name the browser's own program \
+                 (--executable of `ostler connect --launch`, browser.executable of config.yaml), or have the script `exec` it"
+                    .to_owned()
+            }
             Self::LaunchFailed { .. } => {
                 "install what it misses, or name another browser's executable; in a container without user \
                  namespaces add the flag --no-sandbox"

@@ -47,8 +47,8 @@ pub(super) enum Report {
     Started { browser: i32, profile: String, note: Option<Result<PathBuf, String>> },
     /// There is no browser.
     NotStarted(NotStarted),
-    /// The browser is gone, its group and its profile too.
-    Ended { how: String, stderr: String },
+    /// The browser is gone, its group and its profile too. In good order means that nothing went wrong in its own eyes.
+    Ended { how: String, stderr: String, in_order: bool },
 }
 
 /// Why no browser was started, and what to do about it.
@@ -190,7 +190,11 @@ async fn guard(order: Order, release: &mut Release) -> Result<(), NotStarted> {
     let _ = timeout(Duration::from_millis(500), said.listen(&mut stderr)).await;
     order.profile.clean_up(&profile);
     forget(note);
-    report(&Report::Ended { how: format!("ended with {status}"), stderr: said.last_lines() });
+    report(&Report::Ended {
+        how: format!("ended with {status}"),
+        stderr: said.last_lines(),
+        in_order: status.success(),
+    });
     Ok(())
 }
 

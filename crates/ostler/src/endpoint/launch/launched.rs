@@ -81,8 +81,8 @@ impl Launched {
             Report::NotStarted(NotStarted { happened, next_step }) => {
                 Err(EndpointError::NotStarted { happened, next_step })
             }
-            Report::Ended { how, stderr } => {
-                Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr })
+            Report::Ended { how, stderr, in_order } => {
+                Err(EndpointError::LaunchFailed { program: program.to_owned(), how, stderr, in_order })
             }
         }
     }
@@ -97,8 +97,9 @@ impl Launched {
             }
             tokio::select! {
                 report = next_report(&mut self.reports) => {
-                    if let Report::Ended { how, stderr } = report? {
-                        return Err(EndpointError::LaunchFailed { program: self.program.clone(), how, stderr });
+                    if let Report::Ended { how, stderr, in_order } = report? {
+                        let program = self.program.clone();
+                        return Err(EndpointError::LaunchFailed { program, how, stderr, in_order });
                     }
                 }
                 () = sleep(Duration::from_millis(10)) => {}

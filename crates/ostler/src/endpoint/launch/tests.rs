@@ -226,6 +226,16 @@ async fn an_early_end_carries_what_the_browser_said() {
 }
 
 #[tokio::test]
+async fn a_script_that_starts_a_browser_and_goes_is_told_from_one_that_fails() {
+    let temp = tempfile::tempdir().expect("a folder");
+    for (script, word) in [("sleep 1000 & exit 0", "have the script `exec` it"), ("exit 3", "install what it misses")] {
+        let error = launch_script(script, &temp, PATIENCE).await.expect_err("it ended");
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(is_empty(temp.path()), "and what it started has gone");
+    }
+}
+
+#[tokio::test]
 async fn an_executable_that_is_not_there_is_named() {
     let temp = tempfile::tempdir().expect("a folder");
     let options = LaunchOptions { executable: Some(PathBuf::from("/no/such/browser")), ..options() };
