@@ -121,6 +121,12 @@ impl Supervisor {
         if dialog.answer.is_some() {
             return Err(CallError::NoDialog { why: Some("the dialog is being answered already") });
         }
+        // Our script takes its answer in the page, where a native dialog of the same process holds it up.
+        if matches!(dialog.via, Via::Pause { .. })
+            && let Some(dialog) = self.blocking_dialog(&dialog.owner, "Runtime.evaluate", None)
+        {
+            return Err(CallError::DialogOpen { dialog, sent: false });
+        }
         Ok((tab.clone(), dialog.view.id))
     }
 

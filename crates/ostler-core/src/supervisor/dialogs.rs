@@ -333,13 +333,15 @@ impl Supervisor {
         let Some(at) = tab.dialogs.iter().rposition(of_frame) else { return };
         let dialog = tab.dialogs.remove(at);
         // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
+        let mut replaced = false;
         for lost in tab.dialogs[at..].iter_mut().filter(|dialog| !dialog.is_bridged()) {
             Arc::make_mut(&mut lost.view).answerable = false;
+            replaced = true;
         }
         if dialog.answer.as_ref().is_none_or(|answer| !answer.on_its_way) {
             let open_for = self.now.as_unix_seconds() - dialog.view.opened_at;
             self.record_closed(&target, dialog, ClosedBy::Remote);
-            if !closed.result && !self.is_being_left(id) {
+            if !closed.result && !replaced && !self.is_being_left(id) {
                 self.on_closed_by_others(&target, open_for);
             }
         } else {

@@ -68,6 +68,26 @@ fn questions_of_two_processes_are_both_open_and_each_is_answered_on_its_own() {
 }
 
 #[test]
+fn a_question_that_a_native_dialog_holds_up_is_answered_after_it() {
+    let mut bench = Bench::bridged();
+    bench.asks("S", "INNER", "confirm", 1);
+    // Of a page that came back as it was before the bridge: it shares the process of the one that asks.
+    bench.popup("T", "U", "SU", "P");
+    bench.opening("SU", "U", "alert", "");
+    let answer = bench.dialog_answer(true);
+    let early = bench.answer(DialogAnswer { dialog_id: Some("d-1".to_owned()), ..answer });
+    let Err(CallError::DialogOpen { dialog, sent: false }) = bench.outcome(early) else {
+        unreachable!("it is held up")
+    };
+    assert_eq!(dialog.id.to_string(), "d-2");
+    bench.closed("SU", "U");
+    let answer = bench.dialog_answer(true);
+    let second = bench.answer(DialogAnswer { dialog_id: Some("d-1".to_owned()), ..answer });
+    bench.takes_answer("S", true);
+    assert!(bench.outcome(second).is_ok());
+}
+
+#[test]
 fn a_client_that_answers_with_plain_cdp_is_understood() {
     let mut bench = Bench::bridged();
     bench.asks("S", "T", "prompt", 1);

@@ -96,6 +96,17 @@ fn a_dialog_that_somebody_else_answers_at_once_switches_the_bridge_on_for_its_ta
 }
 
 #[test]
+fn a_dialog_whose_place_another_one_takes_was_answered_by_nobody() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.pass(ms(4));
+    bench.opening("S", "T", "confirm", "");
+    bench.closed("S", "O");
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Remote)]));
+    assert!(!bench.was_sent("S", DEBUGGER) && bench.notes.is_empty(), "A26: {:?}", bench.notes);
+}
+
+#[test]
 fn a_dialog_that_goes_with_its_page_was_answered_by_nobody() {
     let mut bench = Bench::with_tab();
     bench.call("Page.navigate");
