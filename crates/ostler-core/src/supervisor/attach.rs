@@ -297,10 +297,19 @@ impl Supervisor {
         self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id))
     }
 
-    pub(super) fn on_release_answered(&mut self, end: End) {
+    pub(super) fn on_release_answered(&mut self, target: &TargetId, end: End) {
         let End::Answer(Ok(result)) = end else { return };
         let Some(attached) = str::from_utf8(&result).ok().and_then(wire::read::<wire::NamesSession>) else { return };
-        self.let_go(&attached.session_id);
+        let opener =
+            self.targets.iter().find(|info| info.target_id == *target).and_then(|info| info.opener_id.as_ref());
+        match opener.and_then(|opener| self.tabs.get(opener)).map(|tab| tab.task.clone()) {
+            // Its opener became a task's meanwhile, and so is it. Let go, it would take along whatever other popup of that
+            // tab is held, before its set-up (fact F3).
+            Some(task) if !self.ending && !self.tabs.contains_key(target) => {
+                self.adopt(target, &task, Some(attached.session_id));
+            }
+            _ => self.let_go(&attached.session_id),
+        }
     }
 
     /// Frees popups that an earlier daemon may have left held (fact E3).

@@ -476,7 +476,7 @@ impl Supervisor {
             }
             Purpose::Start => self.on_start_answered(end),
             Purpose::Attach { target } => self.on_attach_answered(&target, end),
-            Purpose::Release(_) => self.on_release_answered(end),
+            Purpose::Release(target) => self.on_release_answered(&target, end),
             Purpose::CreateTab { task } => self.on_tab_created(&task, end),
             Purpose::SetUp(session) => self.on_set_up_answered(&session),
             Purpose::PageEnable(session) => {

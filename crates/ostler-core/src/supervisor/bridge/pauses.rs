@@ -68,19 +68,33 @@ impl Supervisor {
     /// Applies an event of the Debugger domain. On a session where only the bridge has the domain on, no client waits
     /// for its events, and of the one for each script there are thousands.
     pub(in super::super) fn on_debugger_event(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
-        let Some(bridge) = self.bridge_mut(id) else { return Told::Yes };
+        if method == "Debugger.scriptParsed" && memmem::find(params.as_bytes(), self.script.name.as_bytes()).is_some() {
+            self.on_our_script(params, id);
+        }
+        let Some(bridge) = self.bridge_mut(id) else { return self.on_event_without_bridge(method, params, id) };
         let shared = if bridge.shared { Told::Yes } else { Told::No };
         match method {
-            "Debugger.scriptParsed" => {
-                if memmem::find(params.as_bytes(), self.script.name.as_bytes()).is_some() {
-                    self.on_our_script(params, id);
-                }
-                shared
-            }
             "Debugger.paused" => self.on_paused(params, id, shared),
             "Debugger.resumed" => self.on_resumed(id, shared),
             _ => shared,
         }
+    }
+
+    /// A client has the Debugger on, and documents that were there when the bridge was taken off still have its script:
+    /// that asks by the native dialog once it is let go on, unread.
+    fn on_event_without_bridge(&mut self, method: &str, params: &str, id: &SessionId) -> Told {
+        if method != "Debugger.paused" {
+            return Told::Yes;
+        }
+        let top = wire::read::<wire::Paused<'_>>(params).and_then(|paused| paused.call_frames.into_iter().next());
+        let asks = |top: &wire::CallFrame<'_>| {
+            top.function_name == script::ASK && self.frame_of_script(id, &top.location.script_id).is_some()
+        };
+        if !top.as_ref().is_some_and(asks) {
+            return Told::Yes;
+        }
+        self.go_on(id);
+        Told::No
     }
 
     /// Remembers where our script is. It is the first of its name in its world: what a page calls by the same name, which

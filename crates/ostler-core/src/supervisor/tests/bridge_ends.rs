@@ -155,7 +155,25 @@ fn switched_off_the_bridge_stays_until_what_is_open_has_its_answer() {
     bench.takes_answer("S", true);
     bench.expect("S", "Debugger.disable");
     bench.pauses("S", "T");
+    assert_eq!(bench.methods(), [format!("S {RESUME}")], "unread: whether the page still waits nobody knows");
+}
+
+#[test]
+fn switched_off_beside_a_client_with_the_debugger_the_script_that_is_left_asks_natively() {
+    let mut bench = Bench::bridged();
+    bench.call("Debugger.enable");
+    bench.expect("S", "Debugger.enable");
+    bench.switch_bridge_off();
+    assert!(!bench.was_sent("S", "Debugger.disable"), "it is the client's too");
+    bench.sent.clear();
+    bench.recorded.clear();
+    bench.pauses("S", "T");
+    assert_eq!(bench.methods(), [format!("S {RESUME}")]);
+    assert!(!bench.recorded.iter().any(|(_, method)| method == "Debugger.paused"), "no client is told of it");
+    bench.sent.clear();
+    bench.paused("S", "7", "theirs");
     bench.expect_nothing_sent();
+    assert!(bench.recorded.iter().any(|(_, method)| method == "Debugger.paused"));
 }
 
 #[test]

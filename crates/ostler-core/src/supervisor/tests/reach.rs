@@ -47,6 +47,23 @@ fn a_guest_takes_the_popups_of_its_own_tab_and_releases_those_of_others() {
 }
 
 #[test]
+fn a_popup_that_is_being_released_is_the_tasks_once_its_opener_is() {
+    let mut bench = Bench::guest();
+    bench.target_created("T", "page", "");
+    bench.target_created("U", "page", POPUP);
+    let release = bench.expect("", "Target.attachToTarget");
+    bench.call("Runtime.evaluate");
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "U", "SU", "page", false, POPUP);
+    bench.reply(&release, r#"{"sessionId":"SU"}"#);
+    bench.expect("SU", "Page.enable");
+    assert!(!bench.was_sent("", "Target.detachFromTarget"), "F3: it would let go what else the tab opens");
+    bench.attached("", "T", "S", "page", false, "");
+    bench.reply(&attach, r#"{"sessionId":"S"}"#);
+    assert_eq!(bench.view().tabs.len(), 2);
+}
+
+#[test]
 fn popups_that_an_earlier_daemon_left_held_are_released_at_connect() {
     let mut bench = Bench::unconnected();
     bench.input(Input::Connected { browser_id: None, scope: Scope::Guest, answers_dialogs: false });
