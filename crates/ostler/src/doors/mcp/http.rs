@@ -101,7 +101,7 @@ async fn answer(request: Request<Incoming>, mcp: Mcp, token: Arc<Token>) -> Resu
         return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have 4 MiB at most"));
     };
     let body = body.to_bytes();
-    match screen::refusal(&body) {
+    match screen::refusal(&body, MAX_BODY) {
         Some(refusal) => Ok(refused(&refusal)),
         None => Ok(mcp.handle(Request::from_parts(head, Full::new(body))).await),
     }

@@ -58,9 +58,11 @@ fn are<P: DeserializeOwned>(params: &Value) -> Result<(), serde_json::Error> {
     P::deserialize(params).map(drop)
 }
 
-/// Returns the answer to a message that the SDK is not to see; `None` for all that it answers as it should.
-pub(super) fn refusal(message: &[u8]) -> Option<Refusal> {
+/// Returns the answer to a message that the SDK is not to see; `None` for all that it answers as it should. It takes
+/// `most` bytes at a time.
+pub(super) fn refusal(message: &[u8], most: usize) -> Option<Refusal> {
     let refuse = |fault, id: &Value, why: String| Some(Refusal { fault, id: id.clone(), why });
+    let length = message.len();
     let message = match serde_json::from_slice(message) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => {
@@ -85,6 +87,10 @@ pub(super) fn refusal(message: &[u8]) -> Option<Refusal> {
     given?;
     if id.is_null() {
         return refuse(Fault::Request, id, "\"id\" must be a string or a whole number".to_owned());
+    }
+    if length > most {
+        let why = format!("it has {length} bytes, and a message may have {most}; put what is long into a file");
+        return refuse(Fault::Request, id, why);
     }
     let Some((_, check)) = METHODS.iter().find(|(known, _)| known == method) else {
         let known: Vec<_> = METHODS.iter().map(|(known, _)| *known).collect();
@@ -124,8 +130,10 @@ fn shown(name: &str) -> &str {
 mod tests {
     use super::*;
 
+    const MOST: usize = 1000;
+
     fn answer(message: &str) -> Value {
-        let refusal = refusal(message.as_bytes()).expect("it is refused");
+        let refusal = refusal(message.as_bytes(), MOST).expect("it is refused");
         serde_json::from_str(&refusal.to_string()).expect("JSON")
     }
 
@@ -164,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn what_the_sdk_would_drop_for_its_length_is_refused_under_its_id() {
+        let long = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":"{}"}}}}"#, "x".repeat(MOST));
+        let refused = answer(&long);
+        assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(7), &json!(-32600)], "{refused}");
+        assert!(refused.to_string().contains("a message may have 1000"), "{refused}");
+    }
+
+    #[test]
     fn what_can_be_taken_goes_on() {
         for message in [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
@@ -173,7 +189,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#,
         ] {
-            assert!(refusal(message.as_bytes()).is_none(), "{message}");
+            assert!(refusal(message.as_bytes(), MOST).is_none(), "{message}");
         }
     }
 }

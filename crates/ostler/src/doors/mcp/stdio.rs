@@ -10,6 +10,8 @@ use super::screen;
 
 /// How much of a message is on its way to the SDK, or from it, at a time.
 const PIPE: usize = 64 << 10;
+/// The longest line, in bytes: what the SDK takes. It drops a longer one, and whoever sent it would wait for ever.
+const MAX_LINE: usize = 16 << 20;
 
 /// The SDK's side of standard input and output.
 pub(super) struct Pipes {
@@ -48,7 +50,7 @@ async fn read_lines(host: impl AsyncRead + Unpin, mut sdk: DuplexStream, answers
             // The last one counts as well.
             line.push(b'\n');
         }
-        let refusal = if line.trim_ascii().is_empty() { None } else { screen::refusal(&line) };
+        let refusal = if line.trim_ascii().is_empty() { None } else { screen::refusal(&line, MAX_LINE) };
         match refusal {
             Some(refusal) => {
                 let _ = answers.send(format!("{refusal}\n"));

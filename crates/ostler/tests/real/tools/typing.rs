@@ -200,6 +200,23 @@ fn two_who_scroll_at_the_same_time_each_move_what_they_are_over() {
 }
 
 #[test]
+fn a_wheel_that_cannot_turn_is_told_at_once_and_not_waited_for() {
+    let mut world = World::with(&[
+        ("/", "<link rel=icon href='data:,'><iframe src='{there}/in'></iframe><div style='height:5000px'></div>"),
+        ("/in", "<script>setTimeout(() => confirm('Sure?'), 300)</script>"),
+    ]);
+    world.go("/");
+    world.wait_for_dialogs(1);
+    // The page itself answers, and would go on looking for what the wheel moves.
+    let began = Instant::now();
+    let held = world.try_tool("browser_scroll", json!({"dy": 100}));
+    assert_eq!([&held["error_code"], &held["dialog"]["message"]], ["dialog_open", "Sure?"], "{held}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    assert_eq!(world.tool("browser_scroll", json!({"dy": 100}))["data"]["moved_y"], 100);
+}
+
+#[test]
 fn a_hidden_tab_takes_clicks_keys_and_the_wheel() {
     let mut world = World::with(&[(
         "/",
