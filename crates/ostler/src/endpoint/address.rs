@@ -180,7 +180,7 @@ impl Address {
     pub(super) fn is_chromium_here(&self, protocol: Protocol) -> bool {
         let plain = match protocol {
             Protocol::Http => matches!(self.path.as_str(), "" | "/" | "/json/version" | "/json/version/"),
-            Protocol::WebSocket => self.path.starts_with("/devtools/browser/"),
+            Protocol::WebSocket => self.path == "/devtools/browser" || self.path.starts_with("/devtools/browser/"),
         };
         plain && self.is_plain_and_here() && self.query.is_none()
     }

@@ -48,9 +48,9 @@ impl Given {
 /// Checks a WebSocket URL and makes it one that Chromium accepts.
 pub(super) async fn websocket(given: &Given) -> Result<Endpoint, EndpointError> {
     let address = Address::parse(given, Protocol::WebSocket)?.dialable(Limits::default()).await?;
-    // On this machine it may be the one of a person.
+    // On this machine it may be the one of a person. What has another path is a service, and slow for another reason.
     Ok(Endpoint {
-        may_ask: address.is_loopback(),
+        may_ask: address.is_chromium_here(Protocol::WebSocket),
         ..endpoint(address.given_websocket_url(), given, given.by.to_owned())
     })
 }
@@ -223,6 +223,21 @@ mod tests {
             let port = serve(reply(status, "<html>")).await;
             let error = ask(port, &machine(home.path())).await.expect_err("no browser");
             assert_eq!(error.may_pass(), may_pass, "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_service_on_this_machine_that_takes_its_time_is_not_taken_for_a_browser_that_asks() {
+        let port = serve(None).await;
+        for (rest, may_ask) in [
+            ("devtools/browser/1", true),
+            ("devtools/browser", true),
+            ("", false),
+            ("chromium?token=1", false),
+            ("devtools/browser/1?token=1", false),
+        ] {
+            let endpoint = websocket(&given(format!("ws://127.0.0.1:{port}/{rest}"))).await.expect("it listens");
+            assert_eq!(endpoint.may_ask, may_ask, "{rest}");
         }
     }
 
