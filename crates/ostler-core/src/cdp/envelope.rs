@@ -9,6 +9,7 @@ use bytestring::ByteString;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::objects;
 use crate::ids::{CallId, SessionId};
 
 /// What the browser sent.
@@ -79,11 +80,7 @@ struct ErrorFields {
 pub fn read(message: &Bytes) -> Option<Message> {
     // Looked through for UTF-8 once, here: its parts need not be again.
     let message = ByteString::try_from(message.clone()).ok()?;
-    // A struct may also be written as an array in serde's eyes; not in CDP's.
-    if !message.trim_ascii_start().starts_with('{') {
-        return None;
-    }
-    let fields: Fields<'_> = serde_json::from_str(&message).ok()?;
+    let fields: Fields<'_> = objects::read(&message)?;
     if let Some(id) = fields.id {
         let outcome = match (fields.error, fields.result) {
             (Some(error), _) => Err(read_error(error)),
@@ -106,7 +103,7 @@ pub fn read(message: &Bytes) -> Option<Message> {
 }
 
 fn read_error(raw: &RawValue) -> WireError {
-    let Ok(error) = serde_json::from_str::<ErrorFields>(raw.get()) else {
+    let Some(error) = objects::read::<ErrorFields>(raw.get()) else {
         return WireError { code: 0, message: super::text::cut(raw.get(), 1000).to_owned() };
     };
     let message = match error.data {

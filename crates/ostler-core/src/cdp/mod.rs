@@ -4,4 +4,5 @@
 pub(crate) mod calls;
 pub mod envelope;
 pub mod events;
+pub(crate) mod objects;
 pub mod text;

@@ -159,7 +159,7 @@ impl Supervisor {
         let prompt = dialog.view.kind == DialogKind::Prompt && accept;
         let raw = str::from_utf8(&dialog.raw).unwrap_or("{}");
         let default = || {
-            let opening: wire::RawDefaultPrompt<'_> = serde_json::from_str(raw).ok()?;
+            let opening: wire::RawDefaultPrompt<'_> = wire::read(raw)?;
             opening.default_prompt.map(|raw| raw.get().to_owned())
         };
         let text = match text {

@@ -69,7 +69,7 @@ pub(crate) fn stops_in_pause(method: &str) -> bool {
 /// Returns whether a call is answered only when a promise is settled.
 pub(crate) fn awaits_promise(method: &str, params: Option<&[u8]>) -> bool {
     let says_so = |params: &[u8]| memchr::memmem::find(params, b"awaitPromise").is_some();
-    let read = |params| serde_json::from_slice::<super::wire::AwaitsPromise>(params).ok();
+    let read = |params| super::wire::read::<super::wire::AwaitsPromise>(str::from_utf8(params).ok()?);
     let params = params.filter(|params| method.starts_with("Runtime.") && says_so(params));
     method == "Runtime.awaitPromise" || params.and_then(read).is_some_and(|params| params.await_promise)
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::cdp::objects;
 use crate::cdp::text::{LossyText, cut};
 use crate::ids::FrameId;
 use crate::view::{ConsoleEntry, MAX_CONSOLE};
@@ -66,11 +67,11 @@ pub(crate) fn read_console_call(params: &str, frames: &dyn FrameOfContext) -> Op
     if params.strip_prefix(r#"{"type":""#).is_some_and(|kind| !kind.starts_with(['e', 'a'])) {
         return None;
     }
-    let call: Call<'_> = serde_json::from_str(params).ok()?;
+    let call: Call<'_> = objects::read(params)?;
     if !matches!(call.kind, "error" | "assert") {
         return None;
     }
-    let args: Vec<RemoteValue<'_>> = call.args.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let args: Vec<RemoteValue<'_>> = call.args.and_then(|raw| objects::read(raw.get())).unwrap_or_default();
     let mut text = String::new();
     for arg in &args {
         if !text.is_empty() {
@@ -110,7 +111,7 @@ pub(crate) fn read_exception(params: &str, frames: &dyn FrameOfContext) -> Optio
         #[serde(default)]
         execution_context_id: i64,
     }
-    let thrown: Thrown<'_> = serde_json::from_str(params).ok()?;
+    let thrown: Thrown<'_> = objects::read(params)?;
     let details = thrown.exception_details;
     let text = match &details.exception {
         Some(exception) => format!("{} {}", details.text.0, exception.as_text()),
@@ -141,7 +142,7 @@ pub(crate) fn read_log_entry(params: &str) -> Option<ConsoleEntry> {
         #[serde(default)]
         line_number: Option<i64>,
     }
-    let Entry { level, text, timestamp, url, line_number } = serde_json::from_str::<Added<'_>>(params).ok()?.entry;
+    let Entry { level, text, timestamp, url, line_number } = objects::read::<Added<'_>>(params)?.entry;
     let line = line_number.and_then(|line| u64::try_from(line.saturating_add(1)).ok()).unwrap_or(0);
     (level == "error").then(|| entry(timestamp, "error", &text.0, &url.0, line, None))
 }
@@ -206,7 +207,7 @@ fn first_call_frame(stack: Option<&RawValue>) -> (String, u64) {
         url: LossyText,
         line_number: i64,
     }
-    let stack: Option<Stack> = stack.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let stack: Option<Stack> = stack.and_then(|raw| objects::read(raw.get()));
     match stack.and_then(|stack| stack.call_frames.into_iter().next()) {
         Some(frame) => (frame.url.0, u64::try_from(frame.line_number.saturating_add(1)).unwrap_or(0)),
         None => (String::new(), 0),

@@ -534,7 +534,7 @@ impl Supervisor {
     fn answer_bridged_raw(&mut self, mut request: Request, tab: &TargetId, number: DialogId) {
         let What::Call(call) = &request.what else { return };
         let params = call.params.clone().unwrap_or_default();
-        let Ok(answer) = serde_json::from_slice::<wire::RawAnswer<'_>>(&params) else {
+        let Some(answer) = str::from_utf8(&params).ok().and_then(wire::read::<wire::RawAnswer<'_>>) else {
             let why = "Page.handleJavaScriptDialog needs `accept`, true or false, and takes `promptText`".to_owned();
             return self.fail_request(request, CallError::BadRequest { field: "params", why });
         };

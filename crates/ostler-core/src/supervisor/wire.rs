@@ -13,10 +13,7 @@ use super::frames::FrameInfo;
 use crate::cdp::text::LossyText;
 use crate::ids::{FrameId, SessionId, TargetId};
 
-/// Reads `json` as `T`; `None` when it is not shaped like it.
-pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
-    serde_json::from_str(json).ok()
-}
+pub(crate) use crate::cdp::objects::read;
 
 /// `Target.TargetInfo`.
 #[derive(Clone, Debug, Deserialize)]

@@ -225,3 +225,22 @@ fn whatever_comes_every_request_ends_once_and_nothing_is_sent_into_a_lost_connec
         run.finish(seed % 3 != 0);
     }
 }
+
+#[test]
+fn an_event_with_an_array_where_an_object_is_due_changes_nothing() {
+    let mut bench = Bench::with_tab();
+    bench.sent.clear();
+    for (session, method, params) in [
+        ("", "Target.targetDestroyed", r#"["T"]"#),
+        ("", "Target.detachedFromTarget", r#"["S"]"#),
+        ("", "Target.attachedToTarget", r#"{"sessionId":"S9","targetInfo":["T9","page"],"waitingForDebugger":true}"#),
+        ("S", "Page.javascriptDialogOpening", r#"["T","message","alert",""]"#),
+        ("S", "Page.frameAttached", r#"["F","T"]"#),
+        ("S", "Page.frameNavigated", r#"{"frame":["T"],"type":"Navigation"}"#),
+    ] {
+        bench.event(session, method, params);
+        assert_eq!((bench.tab_state("T"), bench.pending().len()), (TabState::Ready, 0), "{method}");
+        assert_eq!((bench.frames(), bench.view().sessions.len()), (Vec::new(), 1), "{method}");
+        bench.expect_nothing_sent();
+    }
+}
