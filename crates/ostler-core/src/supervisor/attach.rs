@@ -152,10 +152,11 @@ impl Supervisor {
         if let Some(timer) = session.deadline.take() {
             self.timers.stop(timer);
         }
-        session.supervised = true;
+        let again = std::mem::replace(&mut session.supervised, true);
         let (is_page, held, target) = (session.kind == Kind::Page, session.held, session.target.clone());
         session.runtime |= !quiet;
-        session.awaiting = 2 + usize::from(!quiet);
+        let attaches = std::mem::replace(&mut session.auto_attaches, true);
+        session.awaiting = 1 + usize::from(!quiet) + usize::from(!attaches);
         session.set_up = false;
         // Questions of an earlier set-up count for nothing any more.
         let stale = |flight: &Flight<Purpose>| {
@@ -179,7 +180,9 @@ impl Supervisor {
             self.send_own(Purpose::SetUp(id.clone()), Some(id), "Runtime.enable", "{}");
         }
         self.arm_bridge(id);
-        self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
+        if !attaches {
+            self.send_own(Purpose::SetUp(id.clone()), Some(id), "Target.setAutoAttach", AUTO_ATTACH_BELOW);
+        }
         self.send_own(Purpose::Ignored, Some(id), "Log.enable", "{}");
         // A frame's document is requested on its parent's session and finishes on its own.
         self.send_own(Purpose::Ignored, Some(id), "Network.enable", "{}");
@@ -191,8 +194,9 @@ impl Supervisor {
             .iter()
             .find(|info| info.target_id == target)
             .is_some_and(|info| info.opener_id.is_some() && !info.can_access_opener);
-        if is_page && (no_renderer_yet || !held) {
-            // Not held says nothing of an opener popup under a filter that leaves pages out (fact E2).
+        if is_page && !again && (no_renderer_yet || !held) {
+            // Not held says nothing of an opener popup under a filter that leaves pages out (fact E2). One that has run
+            // needs no resume, and its own popups may be held in the same process (fact F3).
             self.resume(id);
         }
         let timer = if held && !no_renderer_yet {

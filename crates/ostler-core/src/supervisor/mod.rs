@@ -25,6 +25,7 @@ mod documents;
 mod effect;
 mod focus;
 mod frames;
+mod hold;
 mod in_flight;
 mod input;
 mod interrupt;
@@ -155,6 +156,8 @@ enum Purpose {
         session: SessionId,
         waiter: Option<Waiter>,
     },
+    /// Letting a document run that was held until `Page` was on again.
+    HoldEnded(SessionId),
     /// Asking a page that may be busy: it answers once it is not.
     Interrupt(Waiter),
     /// The answer to what is open in a tab whose task has ended, on its root session.
@@ -359,9 +362,10 @@ impl Supervisor {
             return;
         }
         let told = match (&*event.method, &event.session) {
-            (method, Some(session)) if method.starts_with("Debugger.") => {
-                self.on_debugger_event(method, params, session)
-            }
+            (method, Some(session)) if method.starts_with("Debugger.") => match self.is_told_while_held(session) {
+                Told::Yes => self.on_debugger_event(method, params, session),
+                Told::No => Told::No,
+            },
             (method, Some(session)) if method.starts_with("Fetch.") || method.starts_with("Network.") => {
                 self.on_request_event(method, params, session)
             }
@@ -467,6 +471,9 @@ impl Supervisor {
         let answered = matches!(end, End::Answer(_));
         if let Some(session) = flight.session.as_ref().filter(|_| blocking::navigates(&flight.method)) {
             self.on_navigation_answered(session, &flight.method, &end);
+            if !matches!(flight.purpose, Purpose::Reload { .. }) {
+                self.on_unseen_navigation_answered(session, &flight.method, &end);
+            }
         }
         match flight.purpose {
             Purpose::Client { then: Then::Evaluate { .. }, .. } => self.on_world(flight, end),
@@ -505,6 +512,7 @@ impl Supervisor {
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, flight.session.as_ref(), end),
+            Purpose::HoldEnded(session) => self.on_hold_ended(&session),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
             Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}
         }

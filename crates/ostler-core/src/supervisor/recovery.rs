@@ -16,7 +16,7 @@ use super::frames::Frames;
 use super::publish::Dirty;
 use super::sessions::{Kind, Phase, Session};
 use super::timers::Timer;
-use super::{End, Purpose, Supervisor, answers};
+use super::{End, Flight, Purpose, Supervisor, answers, wire};
 use crate::ids::{FrameId, SessionId, TargetId};
 
 /// How long a reload may take to replace the document before the tab is set up again all the same. In a quiet task
@@ -48,8 +48,12 @@ impl Supervisor {
         if !tab.dialogs.iter().any(|dialog| gone.contains(&dialog.view.frame_id)) {
             return;
         }
+        let root = tab.session.clone();
         self.close_dialogs_of_frames(target, gone);
         self.switch_page_off(target, || Purpose::Disarm { tab: target.clone() });
+        if let Some(root) = root.filter(|root| self.can_hold_document(root)) {
+            self.hold_document(&root, target);
+        }
         self.note(format!("tab {target}: a frame was removed under its open dialog; reloading the tab"));
     }
 
@@ -72,14 +76,68 @@ impl Supervisor {
     /// browser reads this, and we not know it yet; with `Page` off that does no harm, and to a tab that is closed
     /// neither does the lack of it. The browser takes both in the order in which they come (fact F24).
     pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return };
+        if self.asking_frame_may_be_gone(target) {
+            self.switch_page_off(target, || Purpose::Ignored);
+        }
+    }
+
+    fn asking_frame_may_be_gone(&self, target: &TargetId) -> bool {
+        let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return false };
         let may_go = |dialog: &super::dialogs::Dialog| {
             // The root's own frames cannot: their process stands still.
             !dialog.is_bridged() && !dialog.orphan && tab.session.as_ref() != Some(&dialog.owner)
         };
-        if tab.dialogs.iter().any(may_go) {
-            self.switch_page_off(target, || Purpose::Ignored);
+        tab.dialogs.iter().any(may_go)
+    }
+
+    /// Called right before a client's navigation is sent, for the same reason. Returns whether it has to wait until
+    /// `Page` is off: then it is sent in the place of our reload (fact F38).
+    pub(super) fn must_leave_unseen(&mut self, id: &SessionId, method: &str, params: Option<&[u8]>) -> bool {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return false };
+        let Some(tab) = self.tabs.get(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return false };
+        let params = params.and_then(|params| str::from_utf8(params).ok()).unwrap_or("{}");
+        let leaves = match method {
+            "Page.reload" => true,
+            "Page.navigate" => wire::read::<wire::NamesFrameAndUrl>(params).is_some_and(|named| {
+                let around = named.frame_id.is_none_or(|frame| frame == target.as_frame());
+                around && !is_same_document(&tab.url, &named.url.0)
+            }),
+            _ => false,
+        };
+        // What a client has switched on for itself we could not switch on again as it was.
+        let all_ours = self.sessions.values().all(|other| other.supervised || other.tab.as_ref() != Some(&target));
+        let unsafe_now = leaves && all_ours && self.can_hold_document(id) && self.asking_frame_may_be_gone(&target);
+        if unsafe_now {
+            self.switch_page_off(&target, || Purpose::Disarm { tab: target.clone() });
+            self.hold_document(id, &target);
         }
+        unsafe_now
+    }
+
+    /// A navigation was answered that somebody else than the recovery has sent.
+    pub(super) fn on_unseen_navigation_answered(&mut self, id: &SessionId, method: &str, end: &End) {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
+        let unseen = |tab: &super::Tab| tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id);
+        if !self.tabs.get(&target).is_some_and(unseen) || self.is_replacing(&target) {
+            return;
+        }
+        let leaves = match end {
+            End::Answer(Ok(result)) => method != "Page.navigate" || brings_document(result),
+            End::Answer(Err(_)) | End::Failed(_) => false,
+        };
+        if leaves {
+            // It is answered before it acts, and perhaps nothing tells that it did.
+            self.start_timer(REARM, Timer::Rearm(target, id.clone()));
+        } else {
+            // The document stays, and nobody knows whether it is safe.
+            self.reload_armed(&target);
+        }
+    }
+
+    /// Returns whether the tab is not safe yet: `Page` is still being switched off, or our reload has not begun.
+    fn is_replacing(&self, target: &TargetId) -> bool {
+        let reloads = |flight: &Flight<Purpose>| matches!(&flight.purpose, Purpose::Reload { tab } if tab == target);
+        self.calls.any(reloads) || self.is_disarming(target)
     }
 
     /// The browser would not close it.
@@ -90,8 +148,13 @@ impl Supervisor {
     }
 
     pub(super) fn on_disarmed(&mut self, target: &TargetId) {
-        if !self.is_disarming(target) {
-            self.reload_armed(target);
+        if self.is_disarming(target) {
+            return;
+        }
+        let tab = self.tabs.get_mut(target).filter(|tab| tab.phase == Phase::Recovering && tab.session.is_some());
+        match tab.and_then(|tab| tab.queue.extract_if(.., |request| request.leaves).next()) {
+            Some(request) => self.send_leaving(request, target),
+            None => self.reload_armed(target),
         }
     }
 
@@ -134,8 +197,10 @@ impl Supervisor {
     /// The document is a new one: only now may `Page` be enabled again. Our reload is answered before it
     /// acts (fact A21); what came before that was somebody else's doing, and more may follow.
     pub(super) fn on_document_replaced(&mut self, target: &TargetId, id: &SessionId) {
-        let reloading = self.calls.any(|flight| matches!(&flight.purpose, Purpose::Reload { tab } if tab == target));
-        if !reloading && !self.is_disarming(target) {
+        let recovers = self.tabs.get(target).is_some_and(|tab| tab.phase == Phase::Recovering);
+        if recovers && !self.is_replacing(target) {
+            // What was open went with the old one.
+            self.close_open_dialogs(target);
             self.rearm(target, id);
         }
     }
@@ -145,6 +210,7 @@ impl Supervisor {
         if tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id) {
             tab.armed = false;
             self.supervise(id, target);
+            self.let_document_run(id);
             self.set_up_early_frames(target);
         }
     }
@@ -181,4 +247,17 @@ impl Supervisor {
         }
         self.reload_armed(target);
     }
+}
+
+/// Returns whether the answer to `Page.navigate` tells of a document that comes: a place in the one that is there, a
+/// download or a refused navigation brings none.
+fn brings_document(result: &[u8]) -> bool {
+    let answer = str::from_utf8(result).ok().and_then(wire::read::<wire::Navigating>);
+    answer.is_some_and(|answer| answer.error_text.is_none() && answer.loader_id.is_some())
+}
+
+/// Returns whether an address is another place in the document that is there.
+fn is_same_document(here: &str, there: &str) -> bool {
+    let document = |url: &'_ str| url.split_once('#').map_or(url.len(), |(document, _)| document.len());
+    there.contains('#') && here[..document(here)] == there[..document(there)]
 }

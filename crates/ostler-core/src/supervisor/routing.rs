@@ -39,6 +39,8 @@ pub(crate) struct Request {
     what: What,
     /// Running while it waits.
     timer: Option<TimerId>,
+    /// It is a navigation that waits until `Page` is off in its tab; see `recovery.rs`.
+    pub(super) leaves: bool,
 }
 
 #[derive(Debug)]
@@ -85,7 +87,7 @@ impl Request {
     pub(super) fn from_call(call: ClientCall, now: Timestamp) -> Self {
         let ClientCall { waiter, task, session, frame, target, method, params, timeout, on_dialog } = call;
         let call = Call { session, frame, target, method, params, on_dialog, world: None };
-        Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None }
+        Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None, leaves: false }
     }
 
     pub(super) fn select_tab(
@@ -107,7 +109,7 @@ impl Request {
     }
 
     fn new(waiter: Waiter, task: TaskId, what: What, now: Timestamp) -> Self {
-        Self { waiter, task, deadline: now + REQUEST, timeout: REQUEST, what, timer: None }
+        Self { waiter, task, deadline: now + REQUEST, timeout: REQUEST, what, timer: None, leaves: false }
     }
 
     fn name(&self) -> &str {
@@ -502,8 +504,14 @@ impl Supervisor {
         if !waits && let Some(dialog) = self.blocking_dialog(id, &call.method, call.params.as_deref()) {
             return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
         }
-        if call.method == "Debugger.enable" {
-            self.share_debugger(id);
+        if call.method.starts_with("Debugger.") {
+            self.on_client_uses_debugger(id, &call.method.clone());
+        }
+        if let Some(target) = &tab
+            && self.must_leave_unseen(id, &call.method, call.params.as_deref())
+            && let Some(tab) = self.tabs.get_mut(target)
+        {
+            return tab.queue.push(Request { leaves: true, ..request });
         }
         if blocking::navigates(&call.method) {
             self.clear_the_way(id);
@@ -528,6 +536,14 @@ impl Supervisor {
         self.on_client_sets_choosers(&id, call.params.as_deref());
         self.send_call(request, Some(&id), then);
         self.match_choosers_of(&id);
+    }
+
+    /// Sends a navigation for which its tab has been made safe.
+    pub(super) fn send_leaving(&mut self, request: Request, target: &TargetId) {
+        match self.tabs.get(target).and_then(|tab| tab.session.clone()) {
+            Some(root) => self.send_call(request, Some(&root), Then::Nothing),
+            None => self.fail_request(request, gone("tab", target.as_str())),
+        }
     }
 
     /// A client answers a dialog of the bridge as it would a native one, which the browser does not know.

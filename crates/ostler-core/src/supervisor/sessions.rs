@@ -8,6 +8,7 @@ use super::console::FrameOfContext;
 use super::dialogs::Dialog;
 use super::focus::{Focus, Leaving};
 use super::frames::Frames;
+use super::hold::Hold;
 use super::quiet::Told;
 use super::routing::Request;
 use super::sleep::Sleep;
@@ -66,6 +67,8 @@ pub(crate) struct Session {
     pub(crate) set_up: bool,
     /// Whether the target is held until we resume it.
     pub(crate) held: bool,
+    /// Whether it attaches the frames below it. That is not told twice: a frame which is just coming would be lost.
+    pub(crate) auto_attaches: bool,
     /// When it is resumed, or asked why it is silent, at the latest.
     pub(crate) deadline: Option<TimerId>,
     /// The V8 isolate of its renderer's main thread: sessions with the same one share a process.
@@ -84,6 +87,10 @@ pub(crate) struct Session {
     pub(crate) bridge: Option<Bridge>,
     /// Whether its file choosers are held back.
     pub(super) choosers: Choosers,
+    /// Whether a client has the Debugger on here.
+    pub(crate) debugged: bool,
+    /// Whether its next document waits for us.
+    pub(super) hold: Hold,
 }
 
 /// The main world of a frame: where its own scripts run.
@@ -108,6 +115,7 @@ impl Session {
             leaving: Leaving::default(),
             set_up: false,
             held: false,
+            auto_attaches: false,
             deadline: None,
             isolate: None,
             crashed: false,
@@ -117,6 +125,8 @@ impl Session {
             contexts: HashMap::new(),
             bridge: None,
             choosers: Choosers::default(),
+            debugged: false,
+            hold: Hold::default(),
         }
     }
 }

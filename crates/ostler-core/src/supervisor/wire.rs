@@ -118,6 +118,16 @@ pub(crate) struct MayNameFrame {
     pub(crate) frame_id: Option<FrameId>,
 }
 
+/// The parameters of `Page.navigate`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NamesFrameAndUrl {
+    #[serde(default)]
+    pub(crate) frame_id: Option<FrameId>,
+    #[serde(default)]
+    pub(crate) url: LossyText,
+}
+
 /// The result of `Page.navigate`: a navigation within the document has no loader, a failed one says why.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -217,10 +217,22 @@ impl Browser {
         }
         self.dead = true;
         let told = self.tabs[&tab].armed_heard.is_some_and(|heard| heard <= command.heard);
-        if told {
+        if told || self.leaves_known_dialog(tab, command) {
             self.blame = Some(format!("{} on tab {tab} ended the browser (fact A25)", command.method));
         }
         true
+    }
+
+    /// Returns whether a navigation was sent in a tab in which a frame was known to ask: that frame may be gone by the
+    /// time that the command arrives, which is why `Page` is to be off by then (fact F38). Clients' own sessions are theirs.
+    fn leaves_known_dialog(&self, tab: No, command: &Command) -> bool {
+        let leaves = matches!(&*command.method, "Page.navigate" | "Page.reload");
+        let asked = self.tabs[&tab].armed.and_then(|dialog| self.dialogs.get(&dialog));
+        let known = asked.is_some_and(|dialog| dialog.told.is_some() && dialog.heard <= command.heard);
+        let in_tab = |session: &&super::browser::Session| {
+            !session.worker && self.frames.get(&session.target).is_some_and(|frame| frame.tab == tab)
+        };
+        leaves && known && self.sessions.values().filter(in_tab).all(|session| session.supervised)
     }
 
     /// Hands a command on to the renderer of its session's target.

@@ -57,8 +57,11 @@ impl Schedule {
                     let unclear = dialog.crossed || dialog.told.is_some_and(|told| told <= self.slow_until);
                     // It can end before it is known that it may be asked at all.
                     let unasked = dialog.way == Some(Way::Request) && dialog.state == State::Ended;
+                    // The reply that would have told whether somebody else was quicker went with its page.
+                    let there = self.browser.frames.contains_key(&dialog.frame);
+                    let untold = dialog.way.is_some() && !(there && self.browser.procs.contains_key(&dialog.proc));
                     // Whose answer it was, the reply to ours will tell.
-                    if !unclear && !unasked && !self.browser.is_being_answered(*number) {
+                    if !untold && !unclear && !unasked && !self.browser.is_being_answered(*number) {
                         self.check_closed(*number, &message, dialog.state);
                     }
                 }

@@ -12,7 +12,7 @@ pub(crate) struct Dialog {
     pub(crate) frame: No,
     pub(crate) kind: &'static str,
     /// The process that it blocks.
-    proc: No,
+    pub(crate) proc: No,
     /// The way that it takes over the bridge; none for a native one.
     pub(crate) way: Option<Way>,
     pub(crate) state: State,

@@ -210,9 +210,12 @@ impl Supervisor {
     pub(super) fn on_bridge_script(&mut self, id: &SessionId, end: End) {
         if let End::Answer(Ok(result)) = end
             && let Some(added) = str::from_utf8(&result).ok().and_then(wire::read::<wire::AddedScript>)
-            && let Some(bridge) = self.bridge_mut(id)
         {
-            bridge.script = Some(added.identifier);
+            match self.bridge_mut(id) {
+                Some(bridge) => bridge.script = Some(added.identifier),
+                // The bridge was taken off before that was known.
+                None => self.remove_script(id, &added.identifier),
+            }
         }
         self.on_set_up_answered(id);
     }
@@ -362,8 +365,7 @@ impl Supervisor {
             self.timers.stop(timer);
         }
         if let Some(script) = bridge.script {
-            let params = object(&[("identifier", &script)]);
-            self.send_own(Purpose::Ignored, Some(id), "Page.removeScriptToEvaluateOnNewDocument", &params);
+            self.remove_script(id, &script);
         }
         match bridge.transport {
             Transport::Pause if bridge.shared => {}
@@ -374,6 +376,11 @@ impl Supervisor {
             }
         }
         true
+    }
+
+    fn remove_script(&mut self, id: &SessionId, script: &str) {
+        let params = object(&[("identifier", script)]);
+        self.send_own(Purpose::Ignored, Some(id), "Page.removeScriptToEvaluateOnNewDocument", &params);
     }
 
     /// A native dialog was closed by nobody that we know. So soon after it opened it was the backend, or a client that

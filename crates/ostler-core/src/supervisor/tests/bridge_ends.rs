@@ -192,6 +192,24 @@ fn switched_off_the_bridge_stays_for_the_pause_that_follows_the_last_one() {
 }
 
 #[test]
+fn a_script_that_is_in_place_after_the_bridge_was_taken_off_is_taken_out_and_stops_no_page() {
+    let mut bench = Bench::bridged();
+    bench.attached("S", "O", "SO", "iframe", true, r#","parentFrameId":"T""#);
+    let add = bench.expect("SO", "Page.addScriptToEvaluateOnNewDocument");
+    bench.call_on("SO", "Debugger.enable");
+    bench.switch_bridge_off();
+    bench.reply(&add, r#"{"identifier":"7"}"#);
+    let removed = bench.expect("SO", "Page.removeScriptToEvaluateOnNewDocument");
+    assert_eq!(removed.param("identifier"), "7");
+    bench.recorded.clear();
+    bench.pauses("SO", "O");
+    bench.expect("SO", RESUME);
+    assert!(!bench.recorded.iter().any(|(_, method)| method == "Debugger.paused"));
+    bench.paused("SO", "5", "f");
+    assert!(bench.recorded.iter().any(|(_, method)| method == "Debugger.paused"), "the client's own");
+}
+
+#[test]
 fn of_a_page_that_crashes_while_its_question_is_read_the_bridge_can_be_taken_off() {
     for switched_off_meanwhile in [true, false] {
         let mut bench = Bench::bridged();

@@ -10,12 +10,22 @@ impl Bench {
     /// Every session of the tab was told to be blind, and only then the tab is reloaded (A25).
     #[track_caller]
     fn expect_disarm_then_reload(&mut self, sessions: &[&str]) -> Sent {
-        for session in sessions {
-            assert!(!self.methods().iter().any(|sent| sent.ends_with("Page.reload")), "{:?}", self.methods());
-            let sent = self.expect(session, "Page.disable");
+        self.disarm(sessions);
+        self.expect("S", "Page.reload")
+    }
+
+    /// Every session is told to be blind, and the next document to wait; nobody leaves the page before (F38).
+    #[track_caller]
+    fn disarm(&mut self, sessions: &[&str]) {
+        let mut asked: Vec<Sent> = sessions.iter().map(|session| self.expect(session, "Page.disable")).collect();
+        asked.push(self.expect("S", "Debugger.enable"));
+        asked.push(self.expect("S", "EventBreakpoints.setInstrumentationBreakpoint"));
+        assert_eq!(asked[asked.len() - 1].params, r#"{"eventName":"scriptFirstStatement"}"#);
+        for sent in asked {
+            let leaves = |sent: &String| sent.ends_with("Page.reload") || sent.ends_with("Page.navigate");
+            assert!(!self.methods().iter().any(leaves), "{:?}", self.methods());
             self.reply(&sent, "{}");
         }
-        self.expect("S", "Page.reload")
     }
 }
 
@@ -97,11 +107,10 @@ fn a_detached_frame_that_owns_a_dialog_is_recovered_from_whichever_is_told_first
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");
     bench.detached("S", "O", "SO");
-    let disarm = bench.expect("S", "Page.disable");
+    let before = bench.methods();
     bench.frame_detached("S", "O", "remove");
-    assert!(!bench.was_sent("S", "Page.disable"), "once is enough");
-    bench.reply(&disarm, "{}");
-    bench.expect("S", "Page.reload");
+    assert_eq!(bench.methods(), before, "once is enough");
+    bench.expect_disarm_then_reload(&["S"]);
     assert_eq!(bench.pending(), [""; 0]);
 }
 
@@ -153,7 +162,7 @@ fn nothing_reaches_a_tab_that_recovers() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");
     bench.frame_detached("S", "O", "remove");
-    bench.sent.retain(|sent| sent.method == "Page.disable");
+    let before = bench.methods();
     let (navigate, evaluate) = (bench.call("Page.navigate"), bench.call_on("S", "Runtime.evaluate"));
     let close = bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
     let answer = bench.accept();
@@ -162,6 +171,7 @@ fn nothing_reaches_a_tab_that_recovers() {
     assert_eq!(bench.code(answer), "no_dialog");
     assert!(bench.is_waiting(other));
     bench.expect("", "Target.getTargets");
+    assert_eq!(bench.methods(), before);
     let reload = bench.expect_disarm_then_reload(&["S", "SO"]);
     bench.expect_nothing_sent();
     bench.reply(&reload, "{}");
@@ -320,4 +330,144 @@ fn a_crash_while_a_tab_recovers_ends_the_recovery() {
     assert_eq!(bench.tab_state("T"), TabState::Ready);
     bench.opening("S", "T", "confirm", "");
     assert!(bench.view().pending_dialogs[0].answerable);
+}
+
+// --- a page that is left while a frame of it asks (fact F38) ---
+
+const REPLACED: &str = "Runtime.executionContextsCleared";
+
+impl Bench {
+    /// A tab in which a frame of another process asks, and the agent navigates; what was sent for that.
+    fn left_while_a_frame_asks(method: &str, params: &'static str) -> (Self, Waiter, Sent) {
+        let mut bench = Bench::with_oopif();
+        bench.opening("S", "O", "confirm", "");
+        let call = bench.call_with(method, params);
+        bench.disarm(&["S", "SO"]);
+        let sent = bench.expect("S", method);
+        bench.expect_nothing_sent();
+        (bench, call, sent)
+    }
+}
+
+#[test]
+fn a_page_is_left_with_page_off_while_a_frame_asks_since_that_may_be_gone_by_then() {
+    let (mut bench, call, navigate) = Bench::left_while_a_frame_asks("Page.navigate", r#"{"url":"https://b/"}"#);
+    let evaluate = bench.call("Runtime.evaluate");
+    bench.reply(&navigate, r#"{"frameId":"T","loaderId":"L"}"#);
+    assert!(bench.outcome(call).is_ok());
+    bench.expect_nothing_sent();
+    bench.event("S", REPLACED, "{}");
+    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Remote)]), "the navigation has taken it along");
+    let at = |method: &str| bench.sent.iter().position(|sent| sent.method == method).expect("it was sent");
+    assert!(at("Page.enable") < at("Debugger.disable"), "before the new document's first script runs");
+    assert!(at("EventBreakpoints.disable") < at("Debugger.disable"));
+    bench.opening("S", "T", "prompt", "first");
+    assert_eq!(bench.pending(), ["d-2"]);
+    assert_eq!(bench.code(evaluate), "dialog_open", "what came meanwhile went to the new document");
+}
+
+#[test]
+fn a_tab_that_was_left_so_is_set_up_again_by_its_new_document_or_by_time() {
+    for (method, params, answer) in
+        [("Page.reload", "{}", "{}"), ("Page.navigate", r#"{"url":"https://b/"}"#, r#"{"frameId":"T","loaderId":"L"}"#)]
+    {
+        for told in [true, false] {
+            let (mut bench, call, sent) = Bench::left_while_a_frame_asks(method, params);
+            bench.reply(&sent, answer);
+            assert!(bench.outcome(call).is_ok());
+            bench.expect_nothing_sent();
+            if told {
+                bench.event("S", REPLACED, "{}");
+            } else {
+                bench.pass(Duration::from_secs(5));
+            }
+            bench.expect("S", "Page.enable");
+        }
+    }
+}
+
+#[test]
+fn a_navigation_that_brings_no_document_while_a_frame_asks_is_followed_by_a_reload() {
+    for answer in [r#"{"frameId":"T"}"#, r#"{"frameId":"T","loaderId":"L","errorText":"net::ERR_ABORTED"}"#] {
+        let (mut bench, _, navigate) = Bench::left_while_a_frame_asks("Page.navigate", r#"{"url":"https://b/"}"#);
+        bench.reply(&navigate, answer);
+        assert!(!bench.was_sent("S", "Page.enable"), "nobody knows whether that is safe");
+        let reload = bench.expect("S", "Page.reload");
+        bench.reply(&reload, "{}");
+        bench.event("S", REPLACED, "{}");
+        bench.expect("S", "Page.enable");
+    }
+    let (mut bench, call, _) = Bench::left_while_a_frame_asks("Page.navigate", r#"{"url":"https://b/"}"#);
+    bench.pass(Duration::from_secs(30));
+    assert_eq!(bench.code(call), "timeout");
+    bench.expect("S", "Page.reload");
+}
+
+#[test]
+fn a_page_is_left_as_ever_where_no_frame_can_go_or_a_client_would_lose_what_it_has_on() {
+    for params in [r#"{"url":"https://a/#here"}"#, r#"{"url":"https://b/","frameId":"O"}"#] {
+        let mut bench = Bench::with_oopif();
+        bench.opening("S", "O", "confirm", "");
+        bench.call_with("Page.navigate", params);
+        bench.expect("S", "Page.navigate");
+        bench.expect_nothing_sent();
+    }
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "T", "confirm", "");
+    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
+    bench.expect("S", "Page.navigate");
+    bench.expect_nothing_sent();
+
+    let mut bench = Bench::with_oopif();
+    bench.attached("", "T", "CLIENTS", "page", false, "");
+    bench.opening("S", "O", "confirm", "");
+    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
+    assert!(!bench.was_sent("S", "Page.disable"));
+}
+
+#[test]
+fn the_debugger_that_holds_a_document_is_nobody_elses_business() {
+    let (mut bench, ..) = Bench::left_while_a_frame_asks("Page.navigate", r#"{"url":"https://b/"}"#);
+    bench.recorded.clear();
+    let paused = r#"{"callFrames":[],"reason":"instrumentation"}"#;
+    bench.event("S", "Debugger.paused", paused);
+    bench.event("S", REPLACED, "{}");
+    bench.event("S", "Debugger.resumed", "{}");
+    let told = |bench: &Bench| bench.recorded.iter().any(|(_, method)| method.starts_with("Debugger."));
+    assert!(!told(&bench));
+    let ended = bench.expect("S", "Debugger.disable");
+    bench.reply(&ended, "{}");
+    bench.event("S", "Debugger.paused", paused);
+    assert!(told(&bench), "by now it is somebody else's");
+}
+
+#[test]
+fn a_client_that_has_the_debugger_on_keeps_it_as_it_is() {
+    let mut bench = Bench::with_oopif();
+    bench.call("Debugger.enable");
+    bench.sent.clear();
+    bench.opening("S", "O", "confirm", "");
+    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
+    assert_eq!(bench.methods(), ["S Page.navigate"]);
+    bench.frame_detached("S", "O", "remove");
+    for session in ["S", "SO"] {
+        let sent = bench.expect(session, "Page.disable");
+        bench.reply(&sent, "{}");
+    }
+    bench.expect("S", "Page.reload");
+    bench.event("S", "Runtime.executionContextsCleared", "{}");
+    assert!(!bench.methods().iter().any(|sent| sent.contains("Debugger")), "{:?}", bench.methods());
+}
+
+#[test]
+fn a_tab_that_is_set_up_again_lets_no_popup_of_its_go() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    let reload = bench.expect_disarm_then_reload(&["S", "SO"]);
+    bench.reply(&reload, "{}");
+    bench.event("S", REPLACED, "{}");
+    bench.expect("S", "Page.enable");
+    assert!(!bench.was_sent("S", "Runtime.runIfWaitingForDebugger"), "F3");
+    assert!(!bench.was_sent("S", "Target.setAutoAttach"), "F39: a frame that is just coming would be lost");
 }
