@@ -14,7 +14,7 @@ use super::{DialogAnswer, End, Outcome, Purpose, Supervisor, wire};
 use crate::cdp::envelope::WireError;
 use crate::error::CallError;
 use crate::ids::{DialogId, TargetId, Waiter};
-use crate::view::{ClosedBy, DialogKind};
+use crate::view::{ClosedBy, DialogKind, DialogView};
 
 /// How long the browser may take to carry out an answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
@@ -236,7 +236,15 @@ impl Supervisor {
                     return;
                 }
                 self.give_up_answer(target, number, ClosedBy::Remote);
-                Err(CallError::Cdp { code: error.code, message: error.message })
+                // Its page is being left for one that waits for it, while it waits for this dialog (fact F18). Should that
+                // come to nothing it can be answered again; until then the way out is that of one that cannot.
+                Err(match self.dialog(target, number).map(|dialog| DialogView::clone(&dialog.view)) {
+                    Some(dialog) => CallError::DialogOpen {
+                        dialog: Arc::new(DialogView { answerable: false, ..dialog }),
+                        sent: false,
+                    },
+                    None => CallError::Cdp { code: error.code, message: error.message },
+                })
             }
             End::Answer(Err(error))
                 if error.message.contains("No dialog is showing") || self.dialog(target, number).is_none() =>

@@ -200,7 +200,7 @@ fn an_answer_refused_while_a_document_commits_is_tried_again() {
 }
 
 #[test]
-fn an_answer_that_is_always_refused_ends_and_leaves_the_dialog_open() {
+fn an_answer_that_is_always_refused_ends_with_the_way_out_and_leaves_the_dialog_open() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");
     let waiter = bench.accept();
@@ -212,7 +212,8 @@ fn an_answer_that_is_always_refused_ends_and_leaves_the_dialog_open() {
         tries += 1;
     }
     assert_eq!(tries, 10);
-    assert_eq!(bench.code(waiter), "cdp");
+    assert_eq!(bench.code(waiter), "dialog_open", "F18");
+    assert!(bench.error(waiter).to_string().contains("close the tab"));
     assert_eq!(bench.pending(), ["d-1"]);
     bench.accept();
     bench.answer_arrives("S");
