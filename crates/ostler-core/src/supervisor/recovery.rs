@@ -74,9 +74,12 @@ impl Supervisor {
 
     /// Called right before a tab is closed. If a frame of another process asks in it, that frame may be gone when the
     /// browser reads this, and we not know it yet; with `Page` off that does no harm, and to a tab that is closed
-    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24).
+    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24). A dialog that took
+    /// another one's place ends the browser too when its tab is closed, whichever frame it is of (fact F40).
     pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
-        if self.asking_frame_may_be_gone(target) {
+        let tab = self.tabs.get(target);
+        let displaced = |dialog: &super::dialogs::Dialog| dialog.took_anothers_place();
+        if self.asking_frame_may_be_gone(target) || tab.is_some_and(|tab| tab.dialogs.iter().any(displaced)) {
             self.switch_page_off(target, || Purpose::Ignored);
         }
     }

@@ -195,6 +195,26 @@ fn a_frame_removed_under_its_dialog_does_not_take_the_browser_down() {
 }
 
 #[test]
+fn a_tab_in_which_one_dialog_took_anothers_place_is_closed_and_the_browser_lives() {
+    let mut world = World::with(&[
+        ("/", "<iframe src='{there}/first'></iframe><iframe id=own src='/second'></iframe>"),
+        ("/first", "<script>setTimeout(() => alert('first'), 0)</script>"),
+        ("/second", "<p>x"),
+    ]);
+    let tab = world.line.ask(json!({"meta": "current_tab"}))["targetId"].clone();
+    let url = world.site.here("/");
+    world.line.cdp("Page.navigate", json!({"url": url}));
+    world.wait_for_dialogs(1);
+    world.line.js("setTimeout(() => document.getElementById('own').contentWindow.alert('second'), 0); 1");
+    world.wait_for_state("the second is open alone", |state| {
+        state["pending_dialogs"].as_array().is_some_and(|open| open.len() == 1 && open[0]["message"] == "second")
+    });
+    assert_eq!(world.line.cdp("Target.closeTarget", json!({"targetId": tab}))["success"], true);
+    world.wait_for_state("no tab is left", |state| state["active"] == false);
+    assert!(world.line.cdp("Browser.getVersion", json!({}))["product"].is_string());
+}
+
+#[test]
 fn a_page_is_not_crashed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
     let mut world = World::with(&[
         ("/", "<iframe src='{there}/in'></iframe>"),

@@ -136,6 +136,19 @@ fn a_tab_whose_frame_asks_is_closed_with_page_off_since_the_frame_may_be_gone_by
 }
 
 #[test]
+fn a_tab_in_which_one_dialog_took_anothers_place_is_closed_with_page_off() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "alert", "");
+    bench.opening("S", "T", "alert", "");
+    bench.closed("S", "O");
+    bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
+    let mut sent = bench.methods();
+    assert_eq!(sent.pop().as_deref(), Some("Target.closeTarget"), "F40");
+    sent.sort();
+    assert_eq!(sent, ["S Page.disable", "SO Page.disable"]);
+}
+
+#[test]
 fn a_tab_that_the_browser_would_not_close_is_reloaded_to_be_of_use_again() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");
