@@ -23,6 +23,7 @@ mod press;
 mod run_script;
 mod screenshot;
 mod scroll;
+mod silent_frames;
 mod snapshot;
 mod tabs;
 mod type_text;

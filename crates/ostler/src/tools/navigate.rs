@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::context::{Context, Tab};
 use super::outcome::Outcome;
+use super::silent_frames::{ASK_AFTER, SilentFrame};
 use super::tab_names;
 use super::tabs;
 use super::waiting::{News, Watch};
@@ -136,11 +137,13 @@ fn is_of_the_browser(url: &str) -> bool {
 }
 
 /// How far a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Loading {
     Done,
     /// A dialog holds it up.
     Held,
+    /// One of its frames does.
+    HeldByFrame(SilentFrame),
     Goes,
 }
 
@@ -152,7 +155,13 @@ async fn wait_for_load<T: TaskLayer>(
     let mut arrival = Arrival::default();
     loop {
         let news = if arrival.committed {
-            watch.next().await?
+            match watch.next_within(ASK_AFTER).await? {
+                Some(news) => news,
+                None => match SilentFrame::of(tab).await {
+                    Some(frame) => return Ok(Loading::HeldByFrame(frame)),
+                    None => continue,
+                },
+            }
         } else if asks_again(tab, open_before)? {
             // One of another site comes all the same.
             match watch.next_events(COMMIT).await? {
@@ -258,9 +267,10 @@ async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outc
     let title = if data.title.is_empty() { String::new() } else { format!(" {:?}", data.title) };
     let status = data.status.filter(|code| *code >= 400).map_or_else(String::new, |code| format!(" (HTTP {code})"));
     let still = match loading {
-        Loading::Done => "",
-        Loading::Held => " It does not load any further before its dialog is answered.",
-        Loading::Goes => " It is still loading.",
+        Loading::Done => String::new(),
+        Loading::Held => " It does not load any further before its dialog is answered.".to_owned(),
+        Loading::HeldByFrame(frame) => format!(" {}", frame.sentence()),
+        Loading::Goes => " It is still loading.".to_owned(),
     };
     Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))
 }

@@ -58,6 +58,15 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
         self.next_until(self.deadline, Minds::Dialogs).await
     }
 
+    /// The same, but `None` if nothing comes within `most`.
+    pub(super) async fn next_within(&mut self, most: Duration) -> Result<Option<News>, CallError> {
+        let until = Instant::now() + most;
+        match self.next_until(self.deadline.min(until), Minds::Dialogs).await? {
+            News::TimeIsUp if until < self.deadline => Ok(None),
+            news => Ok(Some(news)),
+        }
+    }
+
     /// Waits for the next events only, whatever dialogs are open, and not longer than `most`.
     pub(super) async fn next_events(&mut self, most: Duration) -> Result<News, CallError> {
         self.next_until(self.deadline.min(Instant::now() + most), Minds::EventsOnly).await

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::context::Tab;
+use super::super::silent_frames::{ASK_AFTER, SilentFrame};
 use super::super::{navigate, tab_names};
 use super::file_chooser::{self, FileChooser};
 use crate::meta::{EventSource, TaskLayer};
@@ -77,6 +78,9 @@ struct Page {
     url: String,
     /// Whether it is there.
     loaded: bool,
+    /// What it waits for, where that is known.
+    #[serde(skip)]
+    held_by: Option<SilentFrame>,
     /// What the browser could not open, where it shows its own error page instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
@@ -144,8 +148,15 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 Some(patience) => patience,
                 None => break,
             };
-            if timeout_at(began + patience, self.events.wait_beyond(since)).await.is_err() {
-                break;
+            let until = Instant::now() + ASK_AFTER;
+            if timeout_at(until.min(began + patience), self.events.wait_beyond(since)).await.is_err() {
+                if until >= began + patience {
+                    break;
+                }
+                told.silent_frame = if told.committed { SilentFrame::of(self.tab).await } else { None };
+                if told.silent_frame.is_some() {
+                    break;
+                }
             }
         }
         if told.failed.is_some() && !told.held {
@@ -161,7 +172,13 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 
     fn tell(&self, told: Told) -> Result<Aftermath, CallError> {
         let view = self.tab.context().view()?;
-        let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed, status: told.status });
+        let page = told.url.map(|url| Page {
+            url,
+            loaded: !told.loading,
+            held_by: told.silent_frame,
+            failed: told.failed,
+            status: told.status,
+        });
         let mut asked = told.tabs.into_iter();
         let new_tabs = view.tabs.iter().filter(|tab| tab.number > self.newest_tab).map(|tab| NewTab {
             tab: tab_names::name(tab),
@@ -190,6 +207,7 @@ struct Told {
     file_chooser: Option<FileChooser>,
     downloads: Vec<Download>,
     held: bool,
+    silent_frame: Option<SilentFrame>,
 }
 
 #[derive(Deserialize)]
@@ -307,6 +325,9 @@ impl Aftermath {
                 "{url} could not be opened and the browser shows its own error page; browser_navigate there says why."
             )),
             Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {url}.")),
+            Some(Page { url, held_by: Some(frame), .. }) => {
+                told.push(format!("The page is now {url}. {}", frame.sentence()));
+            }
             Some(Page { url, .. }) => told.push(format!("The page is now {url} and still loading.")),
             None => {}
         }

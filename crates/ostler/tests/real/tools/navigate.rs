@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::super::snapshot::ref_in;
 use super::super::world::World;
 use super::text;
 
@@ -51,6 +52,32 @@ fn a_page_behind_a_password_is_told_as_one_and_opened_with_name_and_password() {
     assert!(sentence.contains("wants a user name and a password (HTTP 401)"), "{sentence}");
     let opened = world.tool("browser_navigate", json!({"url": locked.replace("://", "://ada:secret@")}));
     assert_eq!(text(&opened), format!("Opened {locked} \"inside\" in t1."), "and shows neither of them");
+}
+
+#[test]
+fn a_page_whose_frame_waits_for_a_dialog_in_another_tab_is_not_waited_for() {
+    let mut world = World::with(&[
+        ("/asks", "<iframe src='{there}/first'></iframe>"),
+        ("/first", "<script>setTimeout(() => alert('first'), 0)</script>"),
+        ("/link", "<a href='/same'>Same</a>"),
+        ("/same", "<title>same</title><iframe src='{there}/plain'></iframe>"),
+        ("/plain", "<p>x"),
+    ]);
+    let [asks, link, same] = ["/asks", "/link", "/same"].map(|path| world.site.here(path));
+    world.tool("browser_navigate", json!({"url": asks}));
+    world.wait_for_dialogs(1);
+    let waits = "It does not load any further before one of its frames answers";
+    let opened = world.tool("browser_navigate", json!({"url": same, "new_tab": true}));
+    assert!(text(&opened).contains(waits), "{opened}");
+    assert_eq!(opened["data"]["loaded"], false);
+
+    world.tool("browser_navigate", json!({"url": link, "new_tab": true}));
+    let outline = world.outline();
+    let clicked = world.tool("browser_click", json!({"ref": ref_in(&outline)}));
+    assert!(text(&clicked).contains(waits), "{clicked}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    let opened = world.tool("browser_navigate", json!({"url": same}));
+    assert_eq!(opened["data"]["loaded"], true, "{opened}");
 }
 
 #[test]
