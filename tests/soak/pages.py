@@ -8,7 +8,7 @@ import time
 PAGE = """<!doctype html><title>Page {n}</title><h1>Page {n}</h1>
 <button onclick="document.title = 'said ' + confirm('sure?')">Ask</button>
 <button onclick="setTimeout(() => prompt('name', 'x'), 5)">Ask later</button>
-<button onclick="open('/page/' + Math.floor(Math.random() * 5))">Open</button>
+<button onclick="window.open('/page/' + Math.floor(Math.random() * 5))">Open</button>
 <button onclick="{toggle}">Frame</button>
 <button onclick="onbeforeunload = event => event.preventDefault()">Stay</button>
 <a href="/page/{next}">Next</a> <input aria-label=Name>

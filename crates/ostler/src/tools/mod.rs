@@ -7,6 +7,7 @@
 mod arguments;
 mod context;
 mod element;
+mod held_up;
 mod input;
 mod outcome;
 mod place;
@@ -23,7 +24,6 @@ mod press;
 mod run_script;
 mod screenshot;
 mod scroll;
-mod silent_frames;
 mod snapshot;
 mod tabs;
 mod type_text;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::context::{Context, Tab};
+use super::held_up::{self, ASK_AFTER, HeldUp};
 use super::outcome::Outcome;
-use super::silent_frames::{ASK_AFTER, SilentFrame};
 use super::tab_names;
 use super::tabs;
 use super::waiting::{News, Watch};
@@ -142,8 +142,8 @@ enum Loading {
     Done,
     /// A dialog holds it up.
     Held,
-    /// One of its frames does.
-    HeldByFrame(SilentFrame),
+    /// So does a process that does not answer.
+    HeldUp(HeldUp),
     Goes,
 }
 
@@ -157,8 +157,8 @@ async fn wait_for_load<T: TaskLayer>(
         let news = if arrival.committed {
             match watch.next_within(ASK_AFTER).await? {
                 Some(news) => news,
-                None => match SilentFrame::of(tab).await {
-                    Some(frame) => return Ok(Loading::HeldByFrame(frame)),
+                None => match HeldUp::of(tab).await {
+                    Some(held) => return Ok(Loading::HeldUp(held)),
                     None => continue,
                 },
             }
@@ -170,7 +170,16 @@ async fn wait_for_load<T: TaskLayer>(
             }
         } else {
             // What was open when the page was told to go ends with it.
-            watch.next_events(LOAD).await?
+            match watch.next_events(ASK_AFTER).await? {
+                News::TimeIsUp if !watch.is_over() => match held_up::dialog_of_process(tab).await {
+                    // That of another tab does not.
+                    Some(dialog) if dialog.session_id != tab.session => {
+                        return Err(CallError::DialogOpen { dialog, sent: true });
+                    }
+                    _ => continue,
+                },
+                news => news,
+            }
         };
         match news {
             News::Events(events) => {
@@ -269,7 +278,7 @@ async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outc
     let still = match loading {
         Loading::Done => String::new(),
         Loading::Held => " It does not load any further before its dialog is answered.".to_owned(),
-        Loading::HeldByFrame(frame) => format!(" {}", frame.sentence()),
+        Loading::HeldUp(held) => format!(" {}", held.sentence()),
         Loading::Goes => " It is still loading.".to_owned(),
     };
     Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))

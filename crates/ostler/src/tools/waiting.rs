@@ -72,6 +72,11 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
         self.next_until(self.deadline.min(Instant::now() + most), Minds::EventsOnly).await
     }
 
+    /// Returns whether the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
     async fn next_until(&mut self, deadline: Instant, minds: Minds) -> Result<News, CallError> {
         loop {
             let page = self.events.page(self.since, BATCH, &self.filter);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::context::Tab;
-use super::super::silent_frames::{ASK_AFTER, SilentFrame};
+use super::super::held_up::{ASK_AFTER, HeldUp};
 use super::super::{navigate, tab_names};
 use super::file_chooser::{self, FileChooser};
 use crate::meta::{EventSource, TaskLayer};
@@ -71,6 +71,9 @@ pub(in crate::tools) struct Aftermath {
     pub(in crate::tools) file_chooser: Option<FileChooser>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     downloads: Vec<Download>,
+    /// What keeps the page that it led to from being there, where that is known.
+    #[serde(skip)]
+    held_up: Option<HeldUp>,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,9 +81,6 @@ struct Page {
     url: String,
     /// Whether it is there.
     loaded: bool,
-    /// What it waits for, where that is known.
-    #[serde(skip)]
-    held_by: Option<SilentFrame>,
     /// What the browser could not open, where it shows its own error page instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
@@ -153,8 +153,8 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 if until >= began + patience {
                     break;
                 }
-                told.silent_frame = if told.committed { SilentFrame::of(self.tab).await } else { None };
-                if told.silent_frame.is_some() {
+                told.held_up = HeldUp::of(self.tab).await;
+                if told.held_up.is_some() {
                     break;
                 }
             }
@@ -172,13 +172,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 
     fn tell(&self, told: Told) -> Result<Aftermath, CallError> {
         let view = self.tab.context().view()?;
-        let page = told.url.map(|url| Page {
-            url,
-            loaded: !told.loading,
-            held_by: told.silent_frame,
-            failed: told.failed,
-            status: told.status,
-        });
+        let page = told.url.map(|url| Page { url, loaded: !told.loading, failed: told.failed, status: told.status });
         let mut asked = told.tabs.into_iter();
         let new_tabs = view.tabs.iter().filter(|tab| tab.number > self.newest_tab).map(|tab| NewTab {
             tab: tab_names::name(tab),
@@ -188,7 +182,13 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 .filter(|_| tab.url.is_empty() || tab.url == "about:blank")
                 .unwrap_or_else(|| tab.url.clone()),
         });
-        Ok(Aftermath { page, new_tabs: new_tabs.collect(), file_chooser: told.file_chooser, downloads: told.downloads })
+        Ok(Aftermath {
+            page,
+            new_tabs: new_tabs.collect(),
+            file_chooser: told.file_chooser,
+            downloads: told.downloads,
+            held_up: told.held_up,
+        })
     }
 }
 
@@ -207,7 +207,7 @@ struct Told {
     file_chooser: Option<FileChooser>,
     downloads: Vec<Download>,
     held: bool,
-    silent_frame: Option<SilentFrame>,
+    held_up: Option<HeldUp>,
 }
 
 #[derive(Deserialize)]
@@ -325,12 +325,11 @@ impl Aftermath {
                 "{url} could not be opened and the browser shows its own error page; browser_navigate there says why."
             )),
             Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {url}.")),
-            Some(Page { url, held_by: Some(frame), .. }) => {
-                told.push(format!("The page is now {url}. {}", frame.sentence()));
-            }
+            Some(Page { url, .. }) if self.held_up.is_some() => told.push(format!("The page is now {url}.")),
             Some(Page { url, .. }) => told.push(format!("The page is now {url} and still loading.")),
             None => {}
         }
+        told.extend(self.held_up.as_ref().map(HeldUp::sentence));
         for tab in &self.new_tabs {
             let NewTab { tab, url } = tab;
             told.push(format!("It opened tab {tab} ({url}): browser_tabs switches to it."));

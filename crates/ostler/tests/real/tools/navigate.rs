@@ -81,6 +81,25 @@ fn a_page_whose_frame_waits_for_a_dialog_in_another_tab_is_not_waited_for() {
 }
 
 #[test]
+fn a_page_whose_process_a_popups_dialog_stops_tells_of_that_dialog() {
+    let mut world = World::with(&[
+        ("/", "<button onclick=\"window.open('/asks')\">Open</button>"),
+        ("/asks", "<script>setTimeout(() => alert('first'), 0)</script>"),
+        ("/next", "<title>next</title>"),
+    ]);
+    let [home, next] = ["/", "/next"].map(|path| world.site.here(path));
+    world.tool("browser_navigate", json!({"url": home}));
+    let outline = world.outline();
+    world.tool("browser_click", json!({"ref": ref_in(&outline)}));
+    world.wait_for_dialogs(1);
+    let held = world.try_tool("browser_navigate", json!({"url": next}));
+    assert_eq!([&held["error_code"], &held["dialog"]["message"]], ["dialog_open", "first"], "{held}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    let opened = world.tool("browser_navigate", json!({"url": next}));
+    assert_eq!(opened["data"]["title"], "next");
+}
+
+#[test]
 fn a_dialog_while_loading_ends_the_wait_and_stands_in_the_result() {
     let mut world = World::with(&[("/", "<script>confirm('first?')</script><title>asks</title>")]);
     let url = world.site.here("/");
