@@ -72,11 +72,6 @@ impl Dialog {
     pub(super) fn is_bridged(&self) -> bool {
         !matches!(self.via, Via::Native)
     }
-
-    /// Returns whether it opened while a dialog of another process was open, and took its place (fact A26).
-    pub(super) fn took_anothers_place(&self) -> bool {
-        !self.view.answerable && !self.orphan && !self.is_bridged()
-    }
 }
 
 impl Supervisor {

@@ -74,12 +74,14 @@ impl Supervisor {
 
     /// Called right before a tab is closed. If a frame of another process asks in it, that frame may be gone when the
     /// browser reads this, and we not know it yet; with `Page` off that does no harm, and to a tab that is closed
-    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24). A dialog that took
-    /// another one's place ends the browser too when its tab is closed, whichever frame it is of (fact F40).
+    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24). And the dialog of
+    /// any frame but the top one ends the browser when its tab is closed (fact F40).
     pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
-        let tab = self.tabs.get(target);
-        let displaced = |dialog: &super::dialogs::Dialog| dialog.took_anothers_place();
-        if self.asking_frame_may_be_gone(target) || tab.is_some_and(|tab| tab.dialogs.iter().any(displaced)) {
+        let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return };
+        let of_frame = |dialog: &super::dialogs::Dialog| {
+            !dialog.is_bridged() && (dialog.orphan || dialog.view.frame_id != target.as_frame())
+        };
+        if tab.dialogs.iter().any(of_frame) {
             self.switch_page_off(target, || Purpose::Ignored);
         }
     }

@@ -195,23 +195,36 @@ fn a_frame_removed_under_its_dialog_does_not_take_the_browser_down() {
 }
 
 #[test]
-fn a_tab_in_which_one_dialog_took_anothers_place_is_closed_and_the_browser_lives() {
+fn a_tab_whose_frame_asks_is_closed_and_the_browser_lives() {
     let mut world = World::with(&[
-        ("/", "<iframe src='{there}/first'></iframe><iframe id=own src='/second'></iframe>"),
-        ("/first", "<script>setTimeout(() => alert('first'), 0)</script>"),
-        ("/second", "<p>x"),
+        ("/", "<p>x"),
+        ("/same", "<iframe src='/asks'></iframe>"),
+        ("/other", "<iframe src='{there}/asks'></iframe>"),
+        ("/both", "<iframe src='{there}/asks'></iframe><iframe src='/asks-later'></iframe>"),
+        ("/asks", "<script>setTimeout(() => alert('first'), 0)</script>"),
+        ("/asks-later", "<script>onmessage = () => alert('second'); parent.own = window</script>"),
     ]);
-    let tab = world.line.ask(json!({"meta": "current_tab"}))["targetId"].clone();
-    let url = world.site.here("/");
-    world.line.cdp("Page.navigate", json!({"url": url}));
-    world.wait_for_dialogs(1);
-    world.line.js("setTimeout(() => document.getElementById('own').contentWindow.alert('second'), 0); 1");
-    world.wait_for_state("the second is open alone", |state| {
-        state["pending_dialogs"].as_array().is_some_and(|open| open.len() == 1 && open[0]["message"] == "second")
-    });
-    assert_eq!(world.line.cdp("Target.closeTarget", json!({"targetId": tab}))["success"], true);
-    world.wait_for_state("no tab is left", |state| state["active"] == false);
-    assert!(world.line.cdp("Browser.getVersion", json!({}))["product"].is_string());
+    for path in ["/same", "/other", "/both"] {
+        let tab = world.line.cdp("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        assert_eq!(world.line.ask(json!({"meta": "set_session", "target_id": tab}))["error"], Value::Null);
+        let url = world.site.here(path);
+        world.line.cdp("Page.navigate", json!({"url": url}));
+        world.wait_for_dialogs(1);
+        if path == "/both" {
+            world.line.js("own.postMessage(1, '*'); 1");
+            world.wait_for_state("the second is open alone", |state| {
+                state["pending_dialogs"]
+                    .as_array()
+                    .is_some_and(|open| open.len() == 1 && open[0]["message"] == "second")
+            });
+        }
+        assert_eq!(world.line.cdp("Target.closeTarget", json!({"targetId": tab}))["success"], true);
+        world.wait_for_state("its dialog is over", |state| {
+            state["pending_dialogs"].as_array().is_none_or(Vec::is_empty)
+        });
+        assert!(world.line.cdp("Browser.getVersion", json!({}))["product"].is_string(), "{path}");
+    }
+    world.go("/");
 }
 
 #[test]
