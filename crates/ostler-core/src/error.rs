@@ -161,6 +161,8 @@ pub enum TimeoutHint {
     /// The page is being left, and its script keeps the next document from coming: it cannot be stopped any more (fact
     /// F33).
     Leaving,
+    /// The page goes to another document, and nothing of it has come: its server takes its time.
+    Arriving,
     /// The page waits for a dialog's answer in the middle of drawing, so that there is nothing to see of it (fact F23).
     MidFrame,
     /// Nothing in particular.
@@ -212,6 +214,9 @@ impl CallError {
                     }
                     TimeoutHint::Leaving => {
                         "; the page is being left, and a script that never ends holds that up".to_owned()
+                    }
+                    TimeoutHint::Arriving => {
+                        "; the page goes to another one, whose server has not answered yet".to_owned()
                     }
                     TimeoutHint::MidFrame => {
                         "; the page waits for the answer to its dialog in the middle of drawing".to_owned()
@@ -285,6 +290,12 @@ impl CallError {
                 "close the tab with browser_tabs, which alone frees it, and open the address in a new one",
                 "close the tab with `ostler tool tabs '{\"action\": \"close\"}'`, which alone frees it, and open the address in a new one",
                 "close the tab with close_tab(), which alone frees it, and open the address with new_tab(...)",
+            ],
+            Self::Timeout { hint: TimeoutHint::Arriving, .. } => [
+                "wait and try again, or give the navigation up with Page.stopLoading",
+                "wait and try again, or give the navigation up with browser_cdp and Page.stopLoading",
+                "wait and try again, or give the navigation up with `ostler cdp Page.stopLoading`",
+                "wait and try again, or give the navigation up with cdp(\"Page.stopLoading\")",
             ],
             Self::Timeout { hint: TimeoutHint::MidFrame, .. } => [
                 r#"answer the dialog with {"meta": "dialog"}, and ask again then"#,
@@ -421,6 +432,7 @@ mod tests {
             timeout(TimeoutHint::BrowserSilent),
             timeout(TimeoutHint::StillBusy),
             timeout(TimeoutHint::Leaving),
+            timeout(TimeoutHint::Arriving),
             timeout(TimeoutHint::None),
             timeout(TimeoutHint::MidFrame),
             CallError::NotCome { what: "it".to_owned(), timeout_ms: 5, instead: "there is nothing".to_owned() },

@@ -46,10 +46,10 @@ pub(crate) fn needs_every_frame(method: &str) -> bool {
     matches!(method, "Page.printToPDF" | "Page.captureSnapshot")
 }
 
-/// Returns whether the method, sent to a tab in which a frame of another process shows a native dialog, ends the whole
-/// browser instead of only the page (fact F36).
+/// Returns whether the method, sent to a tab in which a frame below the top one shows a native dialog, ends the whole
+/// browser instead of only the page (facts F36, F40).
 pub(crate) fn ends_the_browser_under_a_dialog(method: &str) -> bool {
-    method == "Page.crash"
+    matches!(method, "Page.crash" | "Page.close")
 }
 
 /// Returns whether the browser takes the method for any page of a tab that shows a native dialog, whichever of its

@@ -238,6 +238,11 @@ impl Supervisor {
             // The page is asked whether it may be left, and so is what leaves it a second time.
             return self.sessions.get(session).is_some_and(|known| known.tab.as_ref() == Some(tab));
         }
+        let in_tab = self.sessions.get(session).is_some_and(|known| known.tab.as_ref() == Some(tab));
+        let native_of_frame = matches!(dialog.via, Via::Native) && dialog.view.frame_id != tab.as_frame();
+        if in_tab && native_of_frame && blocking::ends_the_browser_under_a_dialog(method) {
+            return true;
+        }
         if blocking::finishes_despite_dialog(method) {
             return false;
         }
@@ -247,11 +252,8 @@ impl Supervisor {
         let Some(known) = self.sessions.get(session) else { return false };
         let shares_process = dialog.isolate.is_some() && dialog.isolate == known.isolate;
         let same_target = self.sessions.get(&dialog.owner).is_some_and(|owner| owner.target == known.target);
-        let native = matches!(dialog.via, Via::Native);
-        let kept_from_tab =
-            native && (blocking::is_swallowed_in_tab(method) || blocking::ends_the_browser_under_a_dialog(method));
-        let in_tab = known.tab.as_ref() == Some(tab);
-        let needs_it = in_tab && (kept_from_tab || blocking::needs_every_frame(method));
+        let swallowed = matches!(dialog.via, Via::Native) && blocking::is_swallowed_in_tab(method);
+        let needs_it = in_tab && (swallowed || blocking::needs_every_frame(method));
         dialog.blocked.contains(session) || shares_process || same_target || needs_it
     }
 

@@ -48,6 +48,21 @@ impl Supervisor {
             // Its sandbox is that of the element as it is now.
             self.look_ahead(id, &event.frame_id);
         }
+        self.set_arriving(id, &event.frame_id, true);
+    }
+
+    /// A frame has what it will get: if it is the page's own, nothing is on its way any more.
+    pub(super) fn on_frame_stopped_loading(&mut self, params: &str, id: &SessionId) {
+        if let Some(event) = wire::read::<wire::NamesFrame>(params) {
+            self.set_arriving(id, &event.frame_id, false);
+        }
+    }
+
+    fn set_arriving(&mut self, id: &SessionId, frame: &FrameId, arriving: bool) {
+        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
+        if let Some(tab) = self.tabs.get_mut(&target).filter(|_| *frame == target.as_frame()) {
+            tab.arriving = arriving;
+        }
     }
 
     pub(super) fn on_frame_navigated(&mut self, params: &str, id: &SessionId) {
@@ -61,6 +76,7 @@ impl Supervisor {
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
         if is_top {
+            self.set_arriving(id, &frame, false);
             self.on_left(id);
             self.on_awake(&target);
             self.forget_hung(&target);

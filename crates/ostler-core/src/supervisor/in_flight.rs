@@ -117,6 +117,8 @@ impl Supervisor {
         let tab = session.and_then(|session| self.tabs.get(session.tab.as_ref()?));
         let hint = match (self.hint_of_silence(timeout), tab) {
             (TimeoutHint::None, Some(tab)) if busy && tab.held_up => TimeoutHint::Leaving,
+            // Until it comes the browser holds back what is meant for the page (fact F41).
+            (TimeoutHint::None, Some(tab)) if busy && tab.arriving => TimeoutHint::Arriving,
             (TimeoutHint::None, tab) if busy => {
                 let known = tab.and_then(|tab| tab.hung).map_or(Duration::ZERO, |since| self.now.since(since));
                 TimeoutHint::PageBusy { for_ms: millis(known.max(timeout)) }

@@ -386,6 +386,7 @@ impl Supervisor {
             ("Page.frameAttached", Some(session)) => self.on_frame_attached(params, session),
             ("Page.frameDetached", Some(session)) => self.on_frame_detached(params, session),
             ("Page.frameStartedNavigating", Some(session)) => self.on_frame_started_navigating(params, session),
+            ("Page.frameStoppedLoading", Some(session)) => self.on_frame_stopped_loading(params, session),
             ("Page.frameNavigated", Some(session)) => self.on_frame_navigated(params, session),
             ("Page.domContentEventFired" | "Page.loadEventFired", Some(session)) => self.ask_title(session),
             ("Page.frameRequestedNavigation", Some(session)) => self.on_requested_navigation(params, session),

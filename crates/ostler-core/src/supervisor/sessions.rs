@@ -172,6 +172,8 @@ pub(crate) struct Tab {
     pub(crate) hung: Option<Timestamp>,
     /// It did not answer, and was being left: its script keeps the next document from coming (fact F33).
     pub(crate) held_up: bool,
+    /// Whether it goes to another document, of which nothing has come.
+    pub(crate) arriving: bool,
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
@@ -208,6 +210,7 @@ impl Tab {
             crashed: false,
             hung: None,
             held_up: false,
+            arriving: false,
             armed: false,
             sleep: Sleep::Awake,
             sleep_timer: None,

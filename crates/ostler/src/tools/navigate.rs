@@ -7,7 +7,7 @@ use ostler_core::view::{DialogKind, DialogView, TabState};
 use ostler_core::{CallError, DialogId, SessionId, TargetId, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::context::{Context, Tab};
 use super::held_up::{self, ASK_AFTER, HeldUp};
@@ -21,6 +21,10 @@ use crate::tasks::Event;
 
 /// How long a document may take to load before the tool returns with what there is.
 const LOAD: Duration = Duration::from_secs(15);
+/// How long a document may take to come and load at least, once its server has answered.
+const COME: Duration = Duration::from_secs(5);
+/// How long a page may take to say why it is not there.
+const ASK: Duration = Duration::from_millis(500);
 /// How long a document that is ready may take to come while the one before it asks something.
 const COMMIT: Duration = Duration::from_secs(1);
 
@@ -96,7 +100,7 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
     make_way(tab).await?;
     let mut watch = Watch::begin(tab, &["Page.loadEventFired", "Page.frameNavigated"], LOAD)?;
     let open_before: Vec<_> = dialogs_of(tab)?.iter().map(|dialog| dialog.id).collect();
-    let ended = match tab.call::<Navigated>("Page.navigate", &json!({ "url": url })).await {
+    let ended = match tab.call_within::<Navigated>("Page.navigate", &json!({ "url": url }), LOAD).await {
         Ok(navigated) if navigated.is_download => {
             let text = format!("{url} is a download; the page stays as it was.");
             return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
@@ -109,14 +113,42 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
             return Err(CallError::Cdp { code: 0, message: failed(url, &error) });
         }
         Ok(Navigated { loader_id: None, .. }) => Loading::Done,
-        Ok(_) => wait_for_load(tab, &mut watch, &open_before).await?,
+        Ok(Navigated { loader_id, .. }) => {
+            // It is answered once the server has answered, however long that took.
+            watch.extend(COME);
+            wait_for_load(tab, &mut watch, &open_before, loader_id.as_deref()).await?
+        }
+        Err(timeout @ CallError::Timeout { .. }) => match tab.ask(ASK).await {
+            Err(CallError::Timeout { hint: TimeoutHint::Arriving, .. }) => return unanswered(tab, url),
+            _ => return Err(timeout),
+        },
         // It is on its way all the same: only a `beforeunload` is asked whether it may.
         Err(CallError::DialogOpen { dialog, sent: true }) if dialog.kind != DialogKind::Beforeunload => {
-            wait_for_load(tab, &mut watch, &open_before).await?
+            wait_for_load(tab, &mut watch, &open_before, None).await?
         }
         Err(error) => return Err(error),
     };
     report(tab, ended).await
+}
+
+/// Says that the server takes its time, which is no failure: the tab goes on waiting for it.
+fn unanswered<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
+    let view = tab.view()?;
+    let text = format!(
+        "{url} is not there yet: its server has not answered within {} s, and {} goes on waiting for it. browser_wait \
+         waits longer; browser_cdp with Page.stopLoading gives it up.",
+        LOAD.as_secs(),
+        tab_names::name(&view),
+    );
+    let data = Data {
+        tab: tab_names::name(&view),
+        target_id: view.target_id.to_string(),
+        url: view.url,
+        title: view.title,
+        status: None,
+        loaded: false,
+    };
+    Ok(Outcome::new(text, &data))
 }
 
 /// Finds out whether a script keeps the page busy: such a page has its script stopped as it is left, and that has to be
@@ -151,12 +183,14 @@ async fn wait_for_load<T: TaskLayer>(
     tab: &Tab<'_, T>,
     watch: &mut Watch<'_, T>,
     open_before: &[DialogId],
+    loader: Option<&str>,
 ) -> Result<Loading, CallError> {
     let mut arrival = Arrival::default();
     loop {
         let news = if arrival.committed {
             match watch.next_within(ASK_AFTER).await? {
                 Some(news) => news,
+                None if is_complete(tab).await => return Ok(Loading::Done),
                 None => match HeldUp::of(tab).await {
                     Some(held) => return Ok(Loading::HeldUp(held)),
                     None => continue,
@@ -175,6 +209,11 @@ async fn wait_for_load<T: TaskLayer>(
                     // That of another tab does not.
                     Some(dialog) if dialog.session_id != tab.session => {
                         return Err(CallError::DialogOpen { dialog, sent: true });
+                    }
+                    // Some are left with `Page` off, so that nothing tells of the commit (fact F38).
+                    _ if has_come(tab, loader).await => {
+                        arrival.committed = true;
+                        continue;
                     }
                     _ => continue,
                 },
@@ -195,6 +234,37 @@ async fn wait_for_load<T: TaskLayer>(
             News::TimeIsUp => return Err(keeps()),
         }
     }
+}
+
+/// Returns whether the tab shows the document of this loader.
+async fn has_come<T: TaskLayer>(tab: &Tab<'_, T>, loader: Option<&str>) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Shown {
+        frame_tree: Tree,
+    }
+    #[derive(Deserialize)]
+    struct Tree {
+        frame: Document,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Document {
+        loader_id: String,
+    }
+    let shown = tab.call_within::<Shown>("Page.getFrameTree", &json!({}), ASK).await;
+    shown.is_ok_and(|shown| Some(shown.frame_tree.frame.loader_id.as_str()) == loader)
+}
+
+/// Returns whether the document that the tab shows says that it is loaded.
+async fn is_complete<T: TaskLayer>(tab: &Tab<'_, T>) -> bool {
+    #[derive(Deserialize)]
+    struct Evaluated {
+        result: Value,
+    }
+    let asked = json!({"expression": "document.readyState", "returnByValue": true});
+    let state = tab.call_within::<Evaluated>("Runtime.evaluate", &asked, ASK).await;
+    state.is_ok_and(|state| state.result["value"] == "complete")
 }
 
 /// Returns the error for a page that does not make way for the one that was asked for, since its script never ends. While

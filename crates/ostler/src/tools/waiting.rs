@@ -72,6 +72,11 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
         self.next_until(self.deadline.min(Instant::now() + most), Minds::EventsOnly).await
     }
 
+    /// Waits for so long at least from now on.
+    pub(super) fn extend(&mut self, least: Duration) {
+        self.deadline = self.deadline.max(Instant::now() + least);
+    }
+
     /// Returns whether the time is over.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.deadline

@@ -125,18 +125,24 @@ fn an_oopifs_dialog_blocks_its_own_process_and_nothing_else() {
 }
 
 #[test]
-fn a_page_is_not_crashed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
-    let mut bench = Bench::with_oopif();
-    bench.opening("S", "O", "confirm", "");
-    for on_dialog in [OnDialog::Return, OnDialog::Wait] {
-        let crash = ClientCall { on_dialog, ..bench.client_call("Page.crash") };
-        let crash = bench.make(crash);
-        assert_eq!(bench.code(crash), "dialog_open", "F36");
+fn a_page_is_not_crashed_or_closed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
+    for method in ["Page.crash", "Page.close"] {
+        let mut bench = Bench::with_oopif();
+        bench.opening("S", "O", "confirm", "");
+        for on_dialog in [OnDialog::Return, OnDialog::Wait] {
+            let call = ClientCall { on_dialog, ..bench.client_call(method) };
+            let call = bench.make(call);
+            assert_eq!(bench.code(call), "dialog_open", "F36, F40: {method}");
+        }
+        bench.expect_nothing_sent();
+        bench.closed("S", "O");
+        bench.call(method);
+        bench.expect("S", method);
     }
-    bench.expect_nothing_sent();
-    bench.closed("S", "O");
-    bench.call("Page.crash");
-    bench.expect("S", "Page.crash");
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    bench.call("Page.close");
+    bench.expect("S", "Page.close");
 }
 
 #[test]

@@ -74,6 +74,9 @@ pub(in crate::tools) struct Aftermath {
     /// What keeps the page that it led to from being there, where that is known.
     #[serde(skip)]
     held_up: Option<HeldUp>,
+    /// Whether it leads to a page of which nothing has come.
+    #[serde(skip)]
+    unanswered: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -187,6 +190,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
             new_tabs: new_tabs.collect(),
             file_chooser: told.file_chooser,
             downloads: told.downloads,
+            unanswered: told.loading && told.held_up.is_none(),
             held_up: told.held_up,
         })
     }
@@ -327,6 +331,11 @@ impl Aftermath {
             Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {url}.")),
             Some(Page { url, .. }) if self.held_up.is_some() => told.push(format!("The page is now {url}.")),
             Some(Page { url, .. }) => told.push(format!("The page is now {url} and still loading.")),
+            None if self.unanswered => told.push(
+                "The page goes to another one, whose server has not answered yet: browser_wait waits for it, browser_cdp \
+                 with Page.stopLoading gives it up."
+                    .to_owned(),
+            ),
             None => {}
         }
         told.extend(self.held_up.as_ref().map(HeldUp::sentence));

@@ -1,5 +1,6 @@
 //! `browser_navigate`: it returns when the page is there, or when it is known why it is not.
 
+use std::net::TcpListener;
 use std::time::Instant;
 
 use serde_json::json;
@@ -97,6 +98,31 @@ fn a_page_whose_process_a_popups_dialog_stops_tells_of_that_dialog() {
     world.tool("browser_dialog", json!({"action": "accept"}));
     let opened = world.tool("browser_navigate", json!({"url": next}));
     assert_eq!(opened["data"]["title"], "next");
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_told_as_that_and_can_be_given_up() {
+    // Connections are made, and nobody takes them.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let mut world = World::with(&[("/", &format!("<title>home</title><a href='{url}'>Away</a>"))]);
+    world.go("/");
+    let opened = world.tool("browser_navigate", json!({"url": url}));
+    assert!(text(&opened).contains("its server has not answered within 15 s, and t1 goes on waiting"), "{opened}");
+    assert_eq!([&opened["data"]["loaded"], &opened["data"]["title"]], [&json!(false), &json!("home")]);
+    let evaluate = json!({"method": "Runtime.evaluate", "params": {"expression": "1"}, "timeout_ms": 300});
+    let held = world.line.ask(evaluate);
+    assert_eq!(held["error_code"], "timeout");
+    let sentence = held["error"].as_str().unwrap();
+    assert!(sentence.contains("server has not answered yet") && sentence.contains("Page.stopLoading"), "{sentence}");
+
+    world.line.cdp("Page.stopLoading", json!({}));
+    assert_eq!(world.line.js("document.title"), "home");
+    let tabs = world.tool("browser_tabs", json!({"action": "list"}));
+    assert_eq!(tabs["data"]["tabs"][0]["state"], "ready", "{tabs}");
+    let outline = world.outline();
+    let clicked = world.tool("browser_click", json!({"ref": ref_in(&outline)}));
+    assert!(text(&clicked).contains("whose server has not answered yet"), "{clicked}");
 }
 
 #[test]
