@@ -305,7 +305,7 @@ impl CallError {
             ],
             Self::Timeout { .. } => [
                 "raise `timeout_ms`, or look at the page before trying again",
-                "look at the page with browser_snapshot before trying again, or give it longer with timeout_s",
+                "look at the page with browser_snapshot before trying again",
                 "look at the page with `ostler snapshot` before trying again, or give it longer with --timeout (timeout_s of a tool)",
                 "give it longer with timeout=SECONDS, or look at the page with snapshot() before trying again",
             ],

@@ -180,12 +180,25 @@ fn in_words_of_tools(error: CallError, tool: &str, views: &[Arc<TaskView>]) -> C
     match error {
         CallError::SessionGone { what } => CallError::SessionGone { what: name(what) },
         CallError::TargetCrashed { what } => CallError::TargetCrashed { what: name(what) },
+        // Chromium's words for a document that went away under the tool, which say nothing to who used it.
+        CallError::Cdp { ref message, .. } if tool != "browser_cdp" && tells_of_another_document(message) => {
+            CallError::UnknownOutcome { method: tool.to_owned(), why: "the page navigated or closed" }
+        }
         // Whoever gave the method knows it.
         CallError::Timeout { timeout_ms, hint, .. } if tool != "browser_cdp" => {
             CallError::Timeout { method: tool.to_owned(), timeout_ms, hint }
         }
         error => error,
     }
+}
+
+fn tells_of_another_document(message: &str) -> bool {
+    let told = [
+        "Could not find object with given id",
+        "Cannot find context with specified id",
+        "Not attached to an active page",
+    ];
+    told.iter().any(|told| message.contains(told))
 }
 
 fn open_dialogs(view: &TaskView) -> Arc<[Arc<DialogView>]> {

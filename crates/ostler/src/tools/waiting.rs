@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ostler_core::view::TabState;
+use ostler_core::view::{DialogPolicy, TabState};
 use ostler_core::{CallError, TargetId};
 use tokio::time::{Instant, timeout_at};
 
@@ -82,12 +82,21 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
         Instant::now() >= self.deadline
     }
 
+    /// Returns whether what is open is being answered by the task's policy, and over in a moment.
+    pub(super) fn policy_answers(&self) -> bool {
+        self.tab.context().view().is_ok_and(|view| {
+            view.policy.dialog_policy != DialogPolicy::MustRespond
+                && view.pending_dialogs.iter().all(|dialog| dialog.answerable)
+        })
+    }
+
     async fn next_until(&mut self, deadline: Instant, minds: Minds) -> Result<News, CallError> {
         loop {
             let page = self.events.page(self.since, BATCH, &self.filter);
             let view = self.tab.view()?;
             match (view.state, minds) {
                 (TabState::Crashed, _) => return Err(crashed(&view.target_id)),
+                (TabState::Dialog, Minds::Dialogs) if self.policy_answers() => {}
                 (TabState::Dialog | TabState::Blocked, Minds::Dialogs) => return Ok(News::Dialog),
                 _ => {}
             }

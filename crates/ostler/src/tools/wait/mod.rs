@@ -260,7 +260,9 @@ impl<T: TaskLayer> Wait<'_, T> {
                         _ if !newest => {}
                         Ok(false) => {}
                         Err(error) => {
-                            refuse_for_good(error)?;
+                            if !(matches!(error, CallError::DialogOpen { .. }) && watch.policy_answers()) {
+                                refuse_for_good(error)?;
+                            }
                             pause = ASK_AGAIN;
                             to_ask.extend(self.places(question)?.into_iter().filter(|there| *there == place));
                         }

@@ -18,6 +18,18 @@ fn wait_while(world: &mut World, script: &str, args: Value) -> Value {
 }
 
 #[test]
+fn dialogs_that_the_policy_answers_end_no_wait() {
+    let page = "<title>asks</title><body><script>setInterval(() => alert('again'), 20);
+        setTimeout(() => document.body.append('late'), 1500)</script>";
+    let mut world = World::with(&[("/", &format!("{ICON}{page}"))]);
+    assert_eq!(world.line.ask(json!({"meta": "connect", "dialog_policy": "auto_accept"}))["ok"], true);
+    let url = world.site.here("/");
+    world.line.cdp("Page.navigate", json!({"url": url}));
+    let seen = world.tool("browser_wait", json!({"text": "late"}));
+    assert!(text(&seen).starts_with("There it is after "), "{seen}");
+}
+
+#[test]
 fn text_and_selectors_are_seen_when_they_appear_in_any_frame_and_shadow_root() {
     let frame = "<iframe src='{there}/in'></iframe>";
     let mut world = World::with(&[
