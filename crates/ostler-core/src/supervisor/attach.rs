@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::focus::Focus;
 use super::frames::Frames;
 use super::publish::Dirty;
-use super::routing::Then;
+use super::requests::Then;
 use super::sessions::{Kind, Phase, Session};
 use super::sleep::Sleep;
 use super::timers::Timer;

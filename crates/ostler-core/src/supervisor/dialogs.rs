@@ -17,7 +17,7 @@ use bytes::Bytes;
 use super::answers::{Answer, CLOSED_BY_OTHERS};
 use super::bridge::Via;
 use super::publish::Dirty;
-use super::routing::Then;
+use super::requests::Then;
 use super::timers::{Timer, TimerId};
 use super::{End, Flight, OnDialog, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireEvent;

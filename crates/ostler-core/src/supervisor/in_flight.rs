@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::routing::{Then, gone, millis};
+use super::requests::{Then, gone, millis};
 use super::sessions::Kind;
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor, blocking, wire};

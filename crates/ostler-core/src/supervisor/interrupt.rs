@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::routing::{Request, gone};
+use super::requests::{Request, gone};
 use super::sessions::Kind;
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor};

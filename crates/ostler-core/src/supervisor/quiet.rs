@@ -10,7 +10,8 @@
 
 use std::time::Duration;
 
-use super::routing::{Then, gone, with_field};
+use super::requests::{Then, gone};
+use super::routing::with_field;
 use super::sessions::{Kind, Session};
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor, object, wire};

@@ -10,7 +10,7 @@ use super::focus::{Focus, Leaving};
 use super::frames::Frames;
 use super::hold::Hold;
 use super::quiet::Told;
-use super::routing::Request;
+use super::requests::Request;
 use super::sleep::Sleep;
 use super::timers::TimerId;
 use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::console::Console;
 use super::publish::{Dirty, Parts};
-use super::routing::Request;
+use super::requests::Request;
 use super::sessions::{Phase, Tab};
 use super::sleep::Sleep;
 use super::{End, Purpose, Scope, Supervisor, object, wire};
