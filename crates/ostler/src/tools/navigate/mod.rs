@@ -1,23 +1,23 @@
 //! `browser_navigate`: opens an address and waits until it is loaded.
 
-use std::sync::Arc;
+mod loading;
+
 use std::time::Duration;
 
-use ostler_core::view::{DialogKind, DialogView, TabState};
-use ostler_core::{CallError, DialogId, SessionId, TargetId, TimeoutHint};
+use ostler_core::view::{DialogKind, TabState};
+use ostler_core::{CallError, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use self::loading::{Loading, dialogs_of, wait_for_load};
 use super::context::{Context, Tab};
-use super::held_up::{self, ASK_AFTER, HeldUp};
 use super::outcome::Outcome;
 use super::tab_names;
 use super::tabs;
-use super::waiting::{News, Watch};
+use super::waiting::Watch;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::tasks::Event;
 
 /// How long a document may take to load before the tool returns with what there is.
 const LOAD: Duration = Duration::from_secs(15);
@@ -25,8 +25,6 @@ const LOAD: Duration = Duration::from_secs(15);
 const COME: Duration = Duration::from_secs(5);
 /// How long a page may take to say why it is not there.
 const ASK: Duration = Duration::from_millis(500);
-/// How long a document that is ready may take to come while the one before it asks something.
-const COMMIT: Duration = Duration::from_secs(1);
 
 /// How long a page that is about to be left may take to show that no script keeps it busy.
 const BUSY: Duration = Duration::from_secs(1);
@@ -166,165 +164,6 @@ async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallError> {
 /// Returns whether an address is one of the browser's own.
 fn is_of_the_browser(url: &str) -> bool {
     url.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("chrome:"))
-}
-
-/// How far a document is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Loading {
-    Done,
-    /// A dialog holds it up.
-    Held,
-    /// So does a process that does not answer.
-    HeldUp(HeldUp),
-    Goes,
-}
-
-async fn wait_for_load<T: TaskLayer>(
-    tab: &Tab<'_, T>,
-    watch: &mut Watch<'_, T>,
-    open_before: &[DialogId],
-    loader: Option<&str>,
-) -> Result<Loading, CallError> {
-    let mut arrival = Arrival::default();
-    loop {
-        let news = if arrival.committed {
-            match watch.next_within(ASK_AFTER).await? {
-                Some(news) => news,
-                None if is_complete(tab).await => return Ok(Loading::Done),
-                None => match HeldUp::of(tab).await {
-                    Some(held) => return Ok(Loading::HeldUp(held)),
-                    None => continue,
-                },
-            }
-        } else if asks_again(tab, open_before)? {
-            // One of another site comes all the same.
-            match watch.next_events(COMMIT).await? {
-                News::TimeIsUp => return Err(stays()),
-                news => news,
-            }
-        } else {
-            // What was open when the page was told to go ends with it.
-            match watch.next_events(ASK_AFTER).await? {
-                News::TimeIsUp if !watch.is_over() => match held_up::dialog_of_process(tab).await {
-                    // That of another tab does not.
-                    Some(dialog) if dialog.session_id != tab.session => {
-                        return Err(CallError::DialogOpen { dialog, sent: true });
-                    }
-                    // Some are left with `Page` off, so that nothing tells of the commit (fact F38).
-                    _ if has_come(tab, loader).await => {
-                        arrival.committed = true;
-                        continue;
-                    }
-                    _ => continue,
-                },
-                news => news,
-            }
-        };
-        match news {
-            News::Events(events) => {
-                for event in &events {
-                    arrival.take(event, &tab.target, &tab.session);
-                }
-                if arrival.loaded {
-                    return Ok(Loading::Done);
-                }
-            }
-            News::Dialog => return Ok(Loading::Held),
-            News::TimeIsUp if arrival.committed => return Ok(Loading::Goes),
-            News::TimeIsUp => return Err(keeps()),
-        }
-    }
-}
-
-/// Returns whether the tab shows the document of this loader.
-async fn has_come<T: TaskLayer>(tab: &Tab<'_, T>, loader: Option<&str>) -> bool {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Shown {
-        frame_tree: Tree,
-    }
-    #[derive(Deserialize)]
-    struct Tree {
-        frame: Document,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Document {
-        loader_id: String,
-    }
-    let shown = tab.call_within::<Shown>("Page.getFrameTree", &json!({}), ASK).await;
-    shown.is_ok_and(|shown| Some(shown.frame_tree.frame.loader_id.as_str()) == loader)
-}
-
-/// Returns whether the document that the tab shows says that it is loaded.
-async fn is_complete<T: TaskLayer>(tab: &Tab<'_, T>) -> bool {
-    #[derive(Deserialize)]
-    struct Evaluated {
-        result: Value,
-    }
-    let asked = json!({"expression": "document.readyState", "returnByValue": true});
-    let state = tab.call_within::<Evaluated>("Runtime.evaluate", &asked, ASK).await;
-    state.is_ok_and(|state| state.result["value"] == "complete")
-}
-
-/// Returns the error for a page that does not make way for the one that was asked for, since its script never ends. While
-/// it is being left that script cannot be stopped any more.
-fn keeps() -> CallError {
-    CallError::NotActionable {
-        what: "the page".to_owned(),
-        why: "does not go away: a script keeps it busy".to_owned(),
-        next: "close its tab with browser_tabs and open the address in a new one".to_owned(),
-    }
-}
-
-/// Returns the error for a page that asks again instead of going. While it is being left its questions can often not be
-/// answered, and not every further navigation takes one along (fact F18).
-fn stays() -> CallError {
-    CallError::NotActionable {
-        what: "the page".to_owned(),
-        why: "asks again instead of going away".to_owned(),
-        next: "close its tab with browser_tabs and open the address in a new one".to_owned(),
-    }
-}
-
-/// Returns whether the tab asks something that it did not ask before.
-fn asks_again<T: TaskLayer>(tab: &Tab<'_, T>, open_before: &[DialogId]) -> Result<bool, CallError> {
-    Ok(dialogs_of(tab)?.iter().any(|dialog| !open_before.contains(&dialog.id)))
-}
-
-fn dialogs_of<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<Vec<Arc<DialogView>>, CallError> {
-    let view = tab.context().view()?;
-    Ok(view.pending_dialogs.iter().filter(|dialog| dialog.session_id == tab.session).cloned().collect())
-}
-
-/// How far the newest document is. One that was there before may still end its loading: the new one's comes after its
-/// commit, in whichever batch of events that was.
-#[derive(Debug, Default)]
-struct Arrival {
-    committed: bool,
-    loaded: bool,
-}
-
-impl Arrival {
-    fn take(&mut self, event: &Event, top: &TargetId, session: &SessionId) {
-        match &event.method[..] {
-            b"Page.frameNavigated" if is_commit_of(top, event) => (self.committed, self.loaded) = (true, false),
-            b"Page.loadEventFired" if event.session_id.as_ref() == Some(session) => self.loaded = self.committed,
-            _ => {}
-        }
-    }
-}
-
-fn is_commit_of(top: &TargetId, event: &Event) -> bool {
-    #[derive(Deserialize)]
-    struct Navigated {
-        frame: Frame,
-    }
-    #[derive(Deserialize)]
-    struct Frame {
-        id: String,
-    }
-    serde_json::from_slice::<Navigated>(&event.params).is_ok_and(|event| event.frame.id == top.as_str())
 }
 
 async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outcome, CallError> {
