@@ -110,7 +110,8 @@ impl Supervisor {
     pub(super) fn timeout_of(&self, flight: &Flight<Purpose>) -> CallError {
         let timeout = time_of(flight);
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
-        let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout);
+        // What was on its way as the command was sent is heard after it.
+        let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout / 2);
         let probe =
             |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
         let busy = silent && waits_for_the_page(&flight.method) && self.calls.any(probe);
