@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::bridge::Via;
 use super::dialogs::Dialog;
+use super::silence::NOT_ACTIVE;
 use super::timers::Timer;
 use super::{DialogAnswer, End, Outcome, Purpose, Supervisor, wire};
 use crate::cdp::envelope::WireError;
@@ -57,7 +58,7 @@ impl Answer {
 
 /// Returns whether Chromium refused an answer for a reason that passes (fact A19).
 pub(super) fn is_not_ready(error: &WireError) -> bool {
-    error.message.contains("Not attached to an active page")
+    error.message.contains(NOT_ACTIVE)
 }
 
 /// Who answered, and who waits to hear that it is done.

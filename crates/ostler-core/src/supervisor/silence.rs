@@ -17,7 +17,7 @@ use crate::ids::{SessionId, TargetId};
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What the browser says of a page between two documents (fact A19).
-const NOT_ACTIVE: &str = "Not attached to an active page";
+pub(super) const NOT_ACTIVE: &str = "Not attached to an active page";
 
 impl Supervisor {
     pub(super) fn on_page_enabled(&mut self, id: &SessionId, answered: bool) {

@@ -202,13 +202,16 @@ impl Document {
 /// Returns whether an error says that a document is not there any more.
 pub(super) fn is_gone(error: &CallError) -> bool {
     match error {
-        CallError::Cdp { message, .. } => {
-            let gone = ["Could not find object with given id", "Cannot find context with specified id"];
-            gone.iter().any(|gone| message.contains(gone))
-        }
+        CallError::Cdp { message, .. } => tells_of_gone_document(message),
         CallError::UnknownOutcome { .. } | CallError::SessionGone { .. } => true,
         _ => false,
     }
+}
+
+/// Returns whether Chromium's words say that a document is not there any more.
+pub(crate) fn tells_of_gone_document(message: &str) -> bool {
+    let gone = ["Could not find object with given id", "Cannot find context with specified id"];
+    gone.iter().any(|gone| message.contains(gone))
 }
 
 /// Returns what a function of the walker came to, which throws nothing as long as we know the page.

@@ -41,6 +41,7 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use self::about::Held;
 pub(crate) use self::changes::changes;
+pub(crate) use self::document::tells_of_gone_document;
 pub(crate) use self::geometry::Rect;
 pub(crate) use self::marks::{Mark, Marked};
 pub(crate) use self::memory::{Memory, Scope, Shown};

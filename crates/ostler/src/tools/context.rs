@@ -142,6 +142,14 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         Page::of(tasks, task, self.target.clone(), self.session.clone())
     }
 
+    /// Returns address and session of each frame that has a process of its own; none unless the tab is the current one.
+    pub(super) fn frames_apart(&self) -> Vec<(String, SessionId)> {
+        let Ok(view) = self.context.view() else { return Vec::new() };
+        let tree = view.all_frames.as_ref().filter(|_| view.current.as_ref() == Some(&self.target));
+        let frames = tree.iter().flat_map(|tree| &tree.children);
+        frames.filter_map(|frame| Some((frame.url.clone(), frame.session_id.clone()?))).collect()
+    }
+
     /// Returns the way to the tab's root.
     pub(super) fn route(&self) -> Route {
         Route { target: Some(self.target.clone()), ..Route::default() }

@@ -35,16 +35,13 @@ impl HeldUp {
             return Some(Self::ByDialog(dialog.id));
         }
         let context = tab.context();
-        let view = context.view().ok()?;
-        let frames = view.all_frames.as_ref().filter(|_| view.current.as_ref() == Some(&tab.target))?;
-        let with_session = frames.children.iter().filter_map(|frame| Some((&frame.url, frame.session_id.clone()?)));
-        let asked = with_session.map(async |(url, session)| {
+        let asked = tab.frames_apart().into_iter().map(async |(url, session)| {
             let dialog = match ask(context, session).await {
                 Err(CallError::Timeout { .. }) => None,
                 Err(CallError::DialogOpen { dialog, .. }) => Some(dialog.id),
                 _ => return None,
             };
-            Some(Self::ByFrame { url: url.clone(), dialog })
+            Some(Self::ByFrame { url, dialog })
         });
         join_all(asked).await.into_iter().flatten().next()
     }

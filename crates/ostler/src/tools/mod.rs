@@ -41,6 +41,7 @@ use self::context::Context;
 use self::outcome::Outcome;
 use crate::meta::TaskLayer;
 use crate::meta::value::{bad, shown};
+use crate::page::tells_of_gone_document;
 
 /// One tool, as a door lists it.
 #[derive(Debug)]
@@ -193,12 +194,7 @@ fn in_words_of_tools(error: CallError, tool: &str, views: &[Arc<TaskView>]) -> C
 }
 
 fn tells_of_another_document(message: &str) -> bool {
-    let told = [
-        "Could not find object with given id",
-        "Cannot find context with specified id",
-        "Not attached to an active page",
-    ];
-    told.iter().any(|told| message.contains(told))
+    tells_of_gone_document(message) || message.contains("Not attached to an active page")
 }
 
 fn open_dialogs(view: &TaskView) -> Arc<[Arc<DialogView>]> {

@@ -86,15 +86,13 @@ impl Supervisor {
         if method != "Debugger.paused" {
             return Told::Yes;
         }
-        let top = wire::read::<wire::Paused<'_>>(params).and_then(|paused| paused.call_frames.into_iter().next());
-        let asks = |top: &wire::CallFrame<'_>| {
-            top.function_name == script::ASK && self.frame_of_script(id, &top.location.script_id).is_some()
-        };
-        if !top.as_ref().is_some_and(asks) {
-            return Told::Yes;
+        match asking(params) {
+            Some(top) if self.frame_of_script(id, &top.location.script_id).is_some() => {
+                self.go_on(id);
+                Told::No
+            }
+            _ => Told::Yes,
         }
-        self.go_on(id);
-        Told::No
     }
 
     /// Remembers where our script is. It is the first of its name in its world: what a page calls by the same name, which
@@ -111,10 +109,7 @@ impl Supervisor {
     }
 
     fn on_paused(&mut self, params: &str, id: &SessionId, shared: Told) -> Told {
-        let paused = wire::read::<wire::Paused<'_>>(params);
-        let top = paused.and_then(|paused| paused.call_frames.into_iter().next());
-        let top = top.filter(|frame| frame.function_name == script::ASK);
-        let Some(top) = top else {
+        let Some(top) = asking(params) else {
             self.on_stray_pause(id, matches!(shared, Told::Yes));
             return shared;
         };
@@ -284,4 +279,10 @@ impl Supervisor {
             self.go_on(id);
         }
     }
+}
+
+/// Returns the topmost call of a pause if it is one of the name that our script asks by.
+fn asking(params: &str) -> Option<wire::CallFrame<'_>> {
+    let top = wire::read::<wire::Paused<'_>>(params)?.call_frames.into_iter().next()?;
+    (top.function_name == script::ASK).then_some(top)
 }

@@ -101,21 +101,22 @@ impl<'a> Envelope<'a> {
 
     /// Takes `null` for what it means: that the field is left out. An `id` may be null.
     fn without_nulls(mut self) -> Self {
-        for field in [
-            "method",
-            "meta",
-            "params",
-            "session_id",
-            "frame_id",
-            "target_id",
-            "task",
-            "timeout_ms",
-            "on_dialog",
-            "words",
-        ] {
-            if let Some(slot) = self.slot(field) {
-                *slot = slot.filter(|raw| raw.get() != "null");
-            }
+        let Self {
+            method,
+            meta,
+            params,
+            session_id,
+            frame_id,
+            target_id,
+            task,
+            timeout_ms,
+            on_dialog,
+            words,
+            id: _,
+            misspelt: _,
+        } = &mut self;
+        for slot in [method, meta, params, session_id, frame_id, target_id, task, timeout_ms, on_dialog, words] {
+            *slot = slot.filter(|raw| raw.get() != "null");
         }
         self
     }

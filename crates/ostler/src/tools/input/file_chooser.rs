@@ -106,10 +106,7 @@ const AFTER_IT: &str = "Runtime.getIsolateId";
 /// opened there is told on its session, which the answer to the click does not wait for.
 pub(in crate::tools) async fn after_frames<T: TaskLayer>(tab: &Tab<'_, T>) {
     let (context, nothing) = (tab.context(), json!({}));
-    let Ok(view) = context.view() else { return };
-    let frames = view.all_frames.as_ref().filter(|_| view.current.as_ref() == Some(&tab.target));
-    let sessions = frames.iter().flat_map(|tree| &tree.children).filter_map(|frame| frame.session_id.clone());
-    join_all(sessions.map(|session| {
+    join_all(tab.frames_apart().into_iter().map(|(_, session)| {
         let route = Route { session: Some(session), timeout: Some(FRAME), ..Route::default() };
         context.call::<Value>(AFTER_IT, &nothing, route)
     }))

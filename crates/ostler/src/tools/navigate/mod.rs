@@ -4,7 +4,7 @@ mod loading;
 
 use std::time::Duration;
 
-use ostler_core::view::{DialogKind, TabState};
+use ostler_core::view::{DialogKind, TabState, TabView};
 use ostler_core::{CallError, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,20 @@ struct Data {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
     loaded: bool,
+}
+
+impl Data {
+    /// What is known of a tab without asking it.
+    fn of(view: TabView, loaded: bool) -> Self {
+        Self {
+            tab: tab_names::name(&view),
+            target_id: view.target_id.to_string(),
+            url: view.url,
+            title: view.title,
+            status: None,
+            loaded,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -131,21 +145,13 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
 
 /// Says that the server takes its time, which is no failure: the tab goes on waiting for it.
 fn unanswered<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
-    let view = tab.view()?;
+    let data = Data::of(tab.view()?, false);
     let text = format!(
         "{url} is not there yet: its server has not answered within {} s, and {} goes on waiting for it. browser_wait \
          waits longer; browser_cdp with Page.stopLoading gives it up.",
         LOAD.as_secs(),
-        tab_names::name(&view),
+        data.tab,
     );
-    let data = Data {
-        tab: tab_names::name(&view),
-        target_id: view.target_id.to_string(),
-        url: view.url,
-        title: view.title,
-        status: None,
-        loaded: false,
-    };
     Ok(Outcome::new(text, &data))
 }
 
@@ -167,15 +173,7 @@ fn is_of_the_browser(url: &str) -> bool {
 }
 
 async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outcome, CallError> {
-    let view = tab.view()?;
-    let mut data = Data {
-        tab: tab_names::name(&view),
-        target_id: view.target_id.to_string(),
-        url: view.url,
-        title: view.title,
-        status: None,
-        loaded: loading == Loading::Done,
-    };
+    let mut data = Data::of(tab.view()?, loading == Loading::Done);
     // What is known of title and address lags behind the page a little; a page that a dialog holds cannot be asked.
     if loading != Loading::Held
         && let Ok(page) = tab.page()?.about(ABOUT).await
