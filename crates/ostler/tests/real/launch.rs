@@ -131,6 +131,8 @@ fn a_browser_that_has_ended_is_launched_again_only_when_somebody_says_so() {
     let mut line = Line::connect(&sandbox.socket());
     let call = serde_json::json!({"method": "Runtime.evaluate", "params": {"expression": "1"}});
     let said = |reply: serde_json::Value| reply["error"].as_str().unwrap_or_default().contains("start another with");
+    // Its own helpers end on their own, a moment later.
+    wait_until("it has ended", || browser().is_empty());
     wait_until("calls are told that it has ended", || said(line.ask(call.clone())));
     assert!(said(line.ask(call.clone())) && browser().is_empty(), "and nobody has started another");
     launch(&sandbox, &[]).assert_done();

@@ -149,12 +149,20 @@ impl Supervisor {
                 let params = node_of(&owner);
                 self.look(&holder, "DOM.describeNode", &params, asking, Purpose::BridgeOwnerNode);
             }
-            _ => self.ask(asking),
+            _ => self.ask_unless_seen(asking),
+        }
+    }
+
+    /// This look has shown nothing. One that was begun ahead may have, meanwhile.
+    fn ask_unless_seen(&mut self, asking: Asking) {
+        match self.step(&asking) {
+            Step::Look(_) => self.ask(asking),
+            _ => self.look_up(asking),
         }
     }
 
     pub(in super::super) fn on_owner_node(&mut self, mut asking: Asking, end: &End) {
-        let Some(sandbox) = sandbox_in(end) else { return self.ask(asking) };
+        let Some(sandbox) = sandbox_in(end) else { return self.ask_unless_seen(asking) };
         if sandbox.forbids_dialogs(asking.from_popup) {
             return self.say_no(asking);
         }

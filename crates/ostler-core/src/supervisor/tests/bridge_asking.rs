@@ -108,6 +108,32 @@ fn over_requests_what_was_not_seen_ahead_is_looked_at_and_waits_for_no_deaf_page
 }
 
 #[test]
+fn a_sandbox_that_the_look_ahead_shows_during_that_of_the_question_counts() {
+    for ahead_ends_during in [OWNER, NODE] {
+        for answered in [true, false] {
+            let mut bench = Bench::bridged_by_requests();
+            bench.frame_attached("S", "O", "T");
+            let ahead = bench.expect("S", OWNER);
+            bench.oopif("S", "T", "O", "SO", "PO");
+            bench.request_held_of("SO", "O", "R1", "confirm", "m");
+            let mut look = bench.expect("S", OWNER);
+            if ahead_ends_during == NODE {
+                bench.reply(&look, r#"{"backendNodeId":7}"#);
+                look = bench.expect("S", NODE);
+            }
+            bench.reply(&ahead, r#"{"backendNodeId":7}"#);
+            let node = bench.expect("S", NODE);
+            bench.reply(&node, r#"{"node":{"nodeName":"IFRAME","attributes":["sandbox","allow-scripts"]}}"#);
+            match answered {
+                true => bench.reply(&look, r#"{"backendNodeId":7}"#),
+                false => bench.pass(Duration::from_secs(1)),
+            }
+            bench.is_cancelled("SO", "R1");
+        }
+    }
+}
+
+#[test]
 fn a_request_whose_document_is_left_while_it_is_looked_at_is_no_dialog_and_the_bridge_can_be_taken_off() {
     for switched_off_meanwhile in [true, false] {
         let mut bench = Bench::bridged_by_requests();
