@@ -19,7 +19,7 @@ use super::clock::Clock;
 use super::dial::{DialFailure, Prompt, dial};
 use super::handle::{Shared, Status, TaskFeed};
 use super::websocket::Socket;
-use crate::endpoint::{BrowserKind, Endpoint, Machine, Owned, Source};
+use crate::endpoint::{self, BrowserKind, Endpoint, Machine, Owned, Source};
 
 /// How many messages and how many commands are taken in before effects are carried out: enough to share the cost of
 /// publishing in a storm of events, few enough that no client waits for long.
@@ -330,7 +330,8 @@ impl Driver {
         };
         let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
         let Endpoint { url, kind, found, cloud, .. } = endpoint;
-        self.shared.status.store(Arc::new(Status { kind, text, cloud, found, asking: false }));
+        let launched_port = matches!(self.owned, Some(Owned::Launched(_))).then(|| endpoint::port_here(&url)).flatten();
+        self.shared.status.store(Arc::new(Status { kind, text, cloud, found, launched_port, asking: false }));
         self.shared.connected.send_replace(true);
         self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope, answers_dialogs });
         self.carry_out();

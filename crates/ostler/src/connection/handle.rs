@@ -77,6 +77,8 @@ pub(crate) struct Status {
     pub(crate) cloud: Option<CloudFacts>,
     /// What it is, once a running browser was discovered.
     pub(crate) found: Option<Found>,
+    /// Where it listens, once it was launched. Another one may, when the connection is lost.
+    pub(crate) launched_port: Option<u16>,
     /// Whether the person in front of it is asked for consent now.
     pub(crate) asking: bool,
 }
@@ -119,7 +121,8 @@ impl Handle {
             Source::WebSocket(_) | Source::Http(_) => BrowserKind::Cdp,
             Source::Cloud(_) | Source::CloudRunning(_) => BrowserKind::Cloud,
         };
-        let status = Status { kind, text: "not looked for yet".to_owned(), cloud: None, found: None, asking: false };
+        let text = "not looked for yet".to_owned();
+        let status = Status { kind, text, cloud: None, found: None, launched_port: None, asking: false };
         let shared = Arc::new(Shared { status: ArcSwap::from_pointee(status), connected: watch::Sender::new(false) });
         let place = Arc::new((source.clone(), Arc::clone(&machine)));
         let (commands, inbox) = mpsc::unbounded_channel();

@@ -152,9 +152,9 @@ impl Found {
         }
     }
 
-    /// Says whether a URL leads to it.
-    pub(crate) fn is_at(&self, url: &SecretUrl) -> bool {
-        port_here(url) == Some(self.port)
+    /// Says whether it is what listens on this port of this machine.
+    pub(crate) fn is_at(&self, port: u16) -> bool {
+        self.port == port
     }
 }
 
@@ -164,6 +164,12 @@ pub(crate) fn port_here(url: &SecretUrl) -> Option<u16> {
     let protocol = Protocol::of(url)?;
     let address = Address::parse(&Given::new(url.clone(), "cdp_url"), protocol).ok()?;
     address.is_chromium_here(protocol).then_some(address.port)
+}
+
+/// Returns the port of this machine that a URL leads to, whatever listens there.
+pub(crate) fn any_port_here(url: &SecretUrl) -> Option<u16> {
+    let address = Address::parse(&Given::new(url.clone(), "cdp_url"), Protocol::of(url)?).ok()?;
+    address.is_plain_and_here().then_some(address.port)
 }
 
 /// Whose browser it is, in the words of the contract's `ping`.

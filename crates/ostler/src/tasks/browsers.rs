@@ -8,7 +8,7 @@
 
 use crate::connection::Handle;
 use crate::endpoint::cloud::CloudOptions;
-use crate::endpoint::{Found, LaunchOptions, Source, Wanted, port_here};
+use crate::endpoint::{Found, LaunchOptions, Source, Wanted, any_port_here, port_here};
 use crate::secret::SecretUrl;
 use ostler_core::TaskId;
 
@@ -51,14 +51,31 @@ impl Browser {
         self.handle.status().found.clone().or_else(|| self.expected.clone())
     }
 
+    /// Where a Chromium of ours or one that was discovered listens, nothing else does, whatever more a URL says.
     fn is_at_url(&self, url: &SecretUrl) -> bool {
-        let by_url = matches!(&self.key, Key::Url(own) if own == url || port_here(own).is_some_and(|port| port_here(url) == Some(port)));
-        by_url || self.found().is_some_and(|found| found.is_at(url))
+        matches!(&self.key, Key::Url(own) if own == url)
+            || port_here(url).is_some_and(|port| self.named_port() == Some(port))
+            || any_port_here(url).is_some_and(|port| self.is_at(port))
     }
 
-    fn is(&self, wanted: &Found) -> bool {
-        let by_url = matches!(&self.key, Key::Url(url) if wanted.is_at(url));
-        by_url || self.found().is_some_and(|found| found == *wanted)
+    fn is(&self, found: &Found) -> bool {
+        let ports = [self.named_port(), self.launched_port()];
+        ports.into_iter().flatten().any(|port| found.is_at(port)) || self.found().is_some_and(|own| own == *found)
+    }
+
+    fn is_at(&self, port: u16) -> bool {
+        self.launched_port() == Some(port) || self.found().is_some_and(|found| found.is_at(port))
+    }
+
+    fn named_port(&self) -> Option<u16> {
+        match &self.key {
+            Key::Url(url) => port_here(url),
+            _ => None,
+        }
+    }
+
+    fn launched_port(&self) -> Option<u16> {
+        self.handle.status().launched_port.filter(|_| self.handle.is_connected())
     }
 }
 

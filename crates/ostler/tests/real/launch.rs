@@ -141,3 +141,23 @@ fn a_browser_that_has_ended_is_launched_again_only_when_somebody_says_so() {
     let log = std::fs::read_to_string(sandbox.log()).expect("its log");
     assert_eq!(log.matches("connected to").count(), 2, "{log}");
 }
+
+#[test]
+fn another_task_that_names_a_launched_browser_by_its_url_shares_its_connection() {
+    let sandbox = Sandbox::new();
+    launch(&sandbox, &[]).assert_done();
+    let mut line = Line::connect(&sandbox.socket());
+    assert_eq!(line.js("1 + 0"), 1);
+    let said = sandbox.run(&["status"]).stdout;
+    let address = said.split("ws://").nth(1).and_then(|rest| rest.split(' ').next()).expect("where it listens");
+    let call = serde_json::json!({"method": "Runtime.evaluate", "params": {"expression": "1 + 1"}, "task": "guest"});
+    for url in [format!("http://{address}"), format!("ws://{address}")] {
+        sandbox.run(&["--task", "guest", "connect", &url]).assert_done();
+        assert_eq!(line.ask(call.clone())["result"]["result"]["value"], 2);
+    }
+    let log = std::fs::read_to_string(sandbox.log()).expect("its log");
+    assert_eq!(log.matches("connected to").count(), 1, "{log}");
+    sandbox.run(&["disconnect"]).assert_done();
+    assert_eq!(line.ask(call)["result"]["result"]["value"], 2, "it is held for whoever is left");
+    sandbox.run(&["stop"]).assert_done();
+}
