@@ -58,6 +58,13 @@ impl Wire {
         self.tell(r#"{"method":"Target.targetCreated","params":{"targetInfo":{"targetId":"T","type":"page","title":"x","url":"http://a/"}}}"#);
     }
 
+    /// Announces an OOPIF by its target alone: nobody is attached to it.
+    fn create_frame_target(&mut self, frame: &str, parent: &str) {
+        self.tell(&format!(
+            r#"{{"method":"Target.targetCreated","params":{{"targetInfo":{{"targetId":"{frame}","type":"iframe","title":"","url":"http://b/","parentFrameId":"{parent}"}}}}}}"#
+        ));
+    }
+
     fn attach_page(&mut self, session: &str, held: bool) {
         self.tell(&format!(
             r#"{{"method":"Target.attachedToTarget","params":{{"sessionId":"{session}","targetInfo":{{"targetId":"T","type":"page","title":"x","url":"http://a/"}},"waitingForDebugger":{held}}}}}"#
@@ -302,4 +309,28 @@ fn a_lost_connection_does_not_take_a_tab_that_was_being_attached() {
     assert_eq!(wire.sends("Target.attachToTarget"), 1);
     wire.input(Input::Gone { why: "lost".to_owned(), retry_after: Some(Duration::from_secs(1)) });
     assert_eq!(wire.view().tabs.len(), 1);
+}
+
+#[test]
+fn a_dialog_of_a_frame_in_a_frame_that_nobody_is_attached_to_disarms_the_tab_when_the_outer_one_goes() {
+    let mut wire = Wire::with_tab(Scope::Own);
+    // Both were there before we came, and the root's own tree holds neither (fact C5).
+    wire.create_frame_target("F", "T");
+    wire.create_frame_target("G", "F");
+    wire.open_dialog("in G");
+    assert_eq!(wire.view().pending_dialogs.len(), 1);
+    wire.tell(r#"{"method":"Target.targetDestroyed","params":{"targetId":"G"}}"#);
+    assert_eq!((wire.sends("Page.disable"), wire.sends("Page.reload")), (1, 0), "it is fact A25");
+    assert_eq!(wire.view().pending_dialogs.len(), 0);
+}
+
+#[test]
+fn a_frame_that_goes_in_another_page_leaves_the_dialog_of_an_unknown_frame_alone() {
+    let mut wire = Wire::with_tab(Scope::Own);
+    wire.tell(r#"{"method":"Target.targetCreated","params":{"targetInfo":{"targetId":"U","type":"page","title":"","url":"http://c/"}}}"#);
+    wire.create_frame_target("F", "U");
+    wire.create_frame_target("G", "F");
+    wire.open_dialog("unknown");
+    wire.tell(r#"{"method":"Target.targetDestroyed","params":{"targetId":"G"}}"#);
+    assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (0, 1));
 }

@@ -398,12 +398,16 @@ impl Supervisor {
 
     pub(super) fn on_target_destroyed(&mut self, params: &str) {
         let Some(wire::NamesTarget { target_id }) = wire::read(params) else { return };
-        self.targets.retain(|info| info.target_id != target_id);
+        let at = self.targets.iter().position(|info| info.target_id == target_id);
+        let gone = at.map(|at| self.targets.remove(at));
         self.closing.retain(|closing| *closing != target_id);
         self.left_armed.retain(|left| *left != target_id);
         self.forget_tab(&target_id, "the tab was closed");
         // Of a frame that no session of ours has seen yet, nothing else tells that it went.
         let frame = target_id.as_frame();
+        if let Some(parent) = gone.and_then(|gone| gone.parent_frame_id) {
+            self.on_unseen_frame_gone(&frame, &parent);
+        }
         for tab in self.tabs.keys().cloned().collect::<Vec<_>>() {
             self.close_lost_dialogs_of_frames(&tab, std::slice::from_ref(&frame));
             self.on_frames_removed(&tab, std::slice::from_ref(&frame));

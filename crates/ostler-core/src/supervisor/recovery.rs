@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::publish::Dirty;
-use super::sessions::{Kind, Phase, Session};
+use super::sessions::{Kind, Phase, Session, Tab};
 use super::timers::Timer;
 use super::{End, Flight, Purpose, Supervisor, answers, wire};
 use crate::ids::{FrameId, SessionId, TargetId};
@@ -32,13 +32,47 @@ impl Supervisor {
         open.map(|dialog| dialog.view.frame_id.clone()).collect()
     }
 
-    /// Returns the frames with an open dialog that the tree does not hold.
+    /// Returns the frames with an open dialog of which nothing is known: the tree does not hold them, and they have no
+    /// target of their own, whose end would be told.
     pub(super) fn unknown_frames_asking(&self, target: &TargetId) -> Vec<FrameId> {
         let Some(tab) = self.tabs.get(target) else { return Vec::new() };
-        let known = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
+        let in_tree = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
+        let is_target = |frame: &FrameId| self.targets.iter().any(|info| info.target_id.as_str() == frame.as_str());
         let native = |dialog: &&super::dialogs::Dialog| !dialog.orphan && !dialog.is_bridged();
         let asking = tab.dialogs.iter().filter(native).map(|dialog| &dialog.view.frame_id);
-        asking.filter(|frame| !known(frame)).cloned().collect()
+        asking.filter(|frame| !in_tree(frame) && !is_target(frame)).cloned().collect()
+    }
+
+    /// The target of a frame has gone. Where no session of ours has seen that frame, no other word comes on the frames
+    /// that it held, and one of them may be what asks: the worse counts.
+    pub(super) fn on_unseen_frame_gone(&mut self, frame: &FrameId, parent: &FrameId) {
+        if self.page_of_frame(frame).is_some() {
+            return;
+        }
+        let page = self.page_of_frame(parent);
+        let may_hold = |tab: &TargetId| page.as_ref().is_none_or(|page| page == tab);
+        for tab in self.tabs.keys().filter(|tab| may_hold(tab)).cloned().collect::<Vec<_>>() {
+            let asking = self.unknown_frames_asking(&tab);
+            self.on_frames_removed(&tab, &asking);
+        }
+    }
+
+    /// Returns the page that holds a frame, as far as trees and targets tell.
+    fn page_of_frame(&self, frame: &FrameId) -> Option<TargetId> {
+        let mut frame = frame;
+        // Not for ever, should targets be told to hold each other in a circle.
+        for _ in 0..=self.targets.len() {
+            let holds = |tab: &Tab| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
+            if let Some((page, _)) = self.tabs.iter().find(|(_, tab)| holds(tab)) {
+                return Some(page.clone());
+            }
+            let info = self.targets.iter().find(|info| info.target_id.as_str() == frame.as_str())?;
+            match &info.parent_frame_id {
+                Some(parent) => frame = parent,
+                None => return Some(info.target_id.clone()),
+            }
+        }
+        None
     }
 
     pub(super) fn on_frames_removed(&mut self, target: &TargetId, gone: &[FrameId]) {
@@ -122,7 +156,7 @@ impl Supervisor {
     /// A navigation was answered that somebody else than the recovery has sent.
     pub(super) fn on_unseen_navigation_answered(&mut self, id: &SessionId, method: &str, end: &End) {
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
-        let unseen = |tab: &super::Tab| tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id);
+        let unseen = |tab: &Tab| tab.phase == Phase::Recovering && tab.session.as_ref() == Some(id);
         if !self.tabs.get(&target).is_some_and(unseen) || self.is_replacing(&target) {
             return;
         }

@@ -4,7 +4,7 @@
 //! the session's target, which does them in its own time, or never: blocked by a dialog, busy, crashed.
 
 use super::No;
-use super::browser::{AutoAttach, Browser, Freed, Hold};
+use super::browser::{AutoAttach, Browser, Frame, Freed, Hold};
 use super::dialogs::{Leaving, State};
 use super::tabs::Popup;
 use super::wire::{BROWSER, Command, Note};
@@ -30,6 +30,10 @@ impl Browser {
                 self.discover = true;
                 for tab in self.tabs.keys().copied().collect::<Vec<_>>() {
                     self.target_created(tab, "page", &self.url_of(tab));
+                }
+                let own = |(_, frame): &(&No, &Frame)| frame.oopif || frame.pending.is_some();
+                for frame in self.frames.iter().filter(own).map(|(no, _)| *no).collect::<Vec<_>>() {
+                    self.target_created(frame, "iframe", &self.url_of(frame));
                 }
                 self.reply_ok(command);
             }
