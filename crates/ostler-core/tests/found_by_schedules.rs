@@ -334,3 +334,14 @@ fn a_frame_that_goes_in_another_page_leaves_the_dialog_of_an_unknown_frame_alone
     wire.tell(r#"{"method":"Target.targetDestroyed","params":{"targetId":"G"}}"#);
     assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (0, 1));
 }
+
+#[test]
+fn a_page_with_a_worker_is_left_as_safely_as_any_while_a_frame_of_it_asks() {
+    let mut wire = Wire::with_tab(Scope::Own);
+    wire.attach_oopif();
+    wire.tell(r#"{"method":"Target.attachedToTarget","params":{"sessionId":"W","targetInfo":{"targetId":"W","type":"worker","title":"","url":"w.js"},"waitingForDebugger":true},"sessionId":"R"}"#);
+    wire.answer_all();
+    wire.open_dialog("F");
+    wire.call(1, "Page.reload", Some("R"));
+    assert_eq!((wire.sends("Page.disable"), wire.sends("Page.reload")), (2, 0), "fact F38");
+}

@@ -143,8 +143,12 @@ impl Supervisor {
             }),
             _ => false,
         };
-        // What a client has switched on for itself we could not switch on again as it was.
-        let all_ours = self.sessions.values().all(|other| other.supervised || other.tab.as_ref() != Some(&target));
+        // What a client has switched on for itself we could not switch on again as it was. Workers have no `Page`.
+        let by_client = |other: &Session| {
+            let of_document = matches!(other.kind, Kind::Page | Kind::Iframe);
+            of_document && !other.supervised && other.tab.as_ref() == Some(&target)
+        };
+        let all_ours = !self.sessions.values().any(by_client);
         let unsafe_now = leaves && all_ours && self.can_hold_document(id) && self.asking_frame_may_be_gone(&target);
         if unsafe_now {
             self.switch_page_off(&target, || Purpose::Disarm { tab: target.clone() });
