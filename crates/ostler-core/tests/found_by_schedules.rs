@@ -336,6 +336,33 @@ fn a_frame_that_goes_in_another_page_leaves_the_dialog_of_an_unknown_frame_alone
 }
 
 #[test]
+fn what_runs_already_gets_no_resume_that_would_let_a_held_popup_go_before_its_set_up() {
+    let mut wire = Wire::new();
+    wire.connect(Scope::Own);
+    wire.create_target();
+    wire.attach_page("R", false);
+    wire.attach_oopif();
+    assert_eq!(wire.sends("Page.enable"), 2, "the tab and its frame are set up");
+    assert_eq!(wire.sends("Runtime.runIfWaitingForDebugger"), 0, "fact F3");
+    wire.answer_all();
+
+    // Nor does a frame that is met while the tab has to be left alone.
+    wire.open_dialog("F");
+    wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
+    assert_eq!(wire.sends("Page.disable"), 2);
+    wire.tell(r#"{"method":"Target.attachedToTarget","params":{"sessionId":"Q","targetInfo":{"targetId":"G","type":"iframe","url":"http://b/","parentFrameId":"T"},"waitingForDebugger":false},"sessionId":"R"}"#);
+    assert_eq!(wire.sends("Runtime.runIfWaitingForDebugger"), 0, "fact F3");
+}
+
+#[test]
+fn a_popup_that_an_earlier_connection_left_held_is_resumed_though_it_is_not_said_to_wait() {
+    let mut wire = Wire::new();
+    wire.connect(Scope::Own);
+    wire.tell(r#"{"method":"Target.attachedToTarget","params":{"sessionId":"P","targetInfo":{"targetId":"P","type":"page","title":"","url":"","openerId":"T","canAccessOpener":true},"waitingForDebugger":false}}"#);
+    assert_eq!(wire.sends("Runtime.runIfWaitingForDebugger"), 1, "fact E3");
+}
+
+#[test]
 fn a_page_with_a_worker_is_left_as_safely_as_any_while_a_frame_of_it_asks() {
     let mut wire = Wire::with_tab(Scope::Own);
     wire.attach_oopif();

@@ -51,7 +51,7 @@ impl Supervisor {
                     session.tab = tab;
                 }
             }
-            _ => self.resume(&id),
+            _ => self.let_run(&id),
         }
     }
 
@@ -76,8 +76,10 @@ impl Supervisor {
                     self.remember_target(info);
                     self.adopt(&info.target_id, &task, Some(id.clone()));
                 }
-                // Not held says nothing of an opener popup that an earlier connection left behind (fact E3).
-                None => self.resume(id),
+                None => {
+                    self.remember_target(info);
+                    self.let_run(id);
+                }
             },
             // Somebody attached, by name, a tab that no task has.
             None if explicit => {}
@@ -107,13 +109,13 @@ impl Supervisor {
     }
 
     fn on_iframe_attached(&mut self, id: &SessionId, info: &wire::TargetInfo, parent: &SessionId) {
-        let Some((target, frames)) = self.frames_of(parent) else { return self.resume(id) };
+        let Some((target, frames)) = self.frames_of(parent) else { return self.let_run(id) };
         frames.on_oopif_attached(info.target_id.as_frame(), info.parent_frame_id.clone(), &info.url.0, id);
         self.touch(&target, Dirty::FRAMES | Dirty::SESSIONS);
         self.own_dialogs_of_frame(&target, &info.target_id.as_frame(), id);
         if self.tabs.get(&target).is_some_and(|tab| tab.armed) {
             // `Page` must stay off until the document has been replaced.
-            return self.resume(id);
+            return self.let_run(id);
         }
         self.set_up(id);
     }
@@ -144,7 +146,7 @@ impl Supervisor {
     pub(super) fn set_up(&mut self, id: &SessionId) {
         if self.ending {
             // We are leaving, and what we held then would be held for good (fact E3): it runs at once.
-            return self.resume(id);
+            return self.let_run(id);
         }
         let quiet = self.is_quiet(id);
         self.set_focus(id, Focus::Due);
@@ -194,9 +196,7 @@ impl Supervisor {
             .iter()
             .find(|info| info.target_id == target)
             .is_some_and(|info| info.opener_id.is_some() && !info.can_access_opener);
-        if is_page && !again && (no_renderer_yet || !held) {
-            // Not held says nothing of an opener popup under a filter that leaves pages out (fact E2). One that has run
-            // needs no resume, and its own popups may be held in the same process (fact F3).
+        if is_page && !again && if held { no_renderer_yet } else { self.may_be_left_held(&target) } {
             self.resume(id);
         }
         let timer = if held && !no_renderer_yet {
@@ -248,7 +248,22 @@ impl Supervisor {
         self.flush(&target);
     }
 
-    /// Lets a held target run. Sent on sessions that are not held it does nothing.
+    /// Lets a target run that waits, or may. One that runs gets no resume: that frees whatever popup is held in the same
+    /// renderer process, before its set-up (fact F3).
+    pub(super) fn let_run(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else { return };
+        if session.held || self.may_be_left_held(&session.target) {
+            self.resume(id);
+        }
+    }
+
+    /// Not held says nothing of an opener popup that an earlier connection left behind (fact E3), or that is attached by
+    /// name under a filter that leaves pages out (fact E2).
+    fn may_be_left_held(&self, target: &TargetId) -> bool {
+        self.targets.iter().find(|info| info.target_id == *target).is_some_and(wire::TargetInfo::may_be_left_held)
+    }
+
+    /// Lets a held target run.
     pub(super) fn resume(&mut self, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let held = std::mem::take(&mut session.held);

@@ -284,7 +284,7 @@ impl Supervisor {
         tab.phase = Phase::Recovering;
         tab.frames = Some(Frames::new(target.as_frame(), id.clone(), tab.url.clone()));
         self.touch(target, Dirty::ALL);
-        self.resume(id);
+        self.let_run(id);
         if !self.is_quiet(id) {
             self.send_own(Purpose::Ignored, Some(id), "Runtime.enable", "{}");
         }

@@ -530,7 +530,9 @@ impl Bench {
 }
 
 fn target_info(target: &str, kind: &str, more: &str) -> String {
-    format!(r#"{{"targetId":"{target}","type":"{kind}","title":"","url":"https://a/","attached":false{more}}}"#)
+    // One that can reach its opener has no address before it runs (fact E3).
+    let url = if more.contains(r#""canAccessOpener":true"#) { "" } else { "https://a/" };
+    format!(r#"{{"targetId":"{target}","type":"{kind}","title":"","url":"{url}","attached":false{more}}}"#)
 }
 
 fn read_command(message: &Bytes) -> Sent {

@@ -2,14 +2,13 @@
 
 use super::*;
 
-const QUIET_SET_UP: [&str; 7] = [
+const QUIET_SET_UP: [&str; 6] = [
     "Page.enable",
     "Target.setAutoAttach",
     "Log.enable",
     "Network.enable",
     "Page.getFrameTree",
     "Runtime.getIsolateId",
-    "Runtime.runIfWaitingForDebugger",
 ];
 
 /// A quiet default task with tab `T`, session `S`, in process `P`, of a browser of our own.
