@@ -39,7 +39,12 @@ impl Wire {
     fn new() -> Self {
         let (supervisor, sent, outcomes) = (Supervisor::new(BridgeSecret::new([1, 2, 3])), Vec::new(), Vec::new());
         let mut wire = Self { supervisor, now: 1_000_000, sent, outcomes, view: None };
-        wire.input(Input::StartTask {
+        wire.start_task();
+        wire
+    }
+
+    fn start_task(&mut self) {
+        self.input(Input::StartTask {
             task: "default".into(),
             policy: DialogPolicy::MustRespond,
             dialog_timeout: Duration::from_secs(300),
@@ -47,7 +52,6 @@ impl Wire {
             dialog_bridge: DialogBridge::Auto,
             dialogs_before: 0,
         });
-        wire
     }
 
     fn connect(&mut self, scope: Scope) {
@@ -339,10 +343,12 @@ fn a_frame_that_goes_in_another_page_leaves_the_dialog_of_an_unknown_frame_alone
 fn what_runs_already_gets_no_resume_that_would_let_a_held_popup_go_before_its_set_up() {
     let mut wire = Wire::new();
     wire.connect(Scope::Own);
+    wire.input(Input::EndTask("default".into()));
     wire.create_target();
     wire.attach_page("R", false);
+    wire.start_task();
     wire.attach_oopif();
-    assert_eq!(wire.sends("Page.enable"), 2, "the tab and its frame are set up");
+    assert_eq!(wire.sends("Page.enable"), 2, "the task takes the tab over that it finds, and its frame is set up");
     assert_eq!(wire.sends("Runtime.runIfWaitingForDebugger"), 0, "fact F3");
     wire.answer_all();
 
@@ -371,4 +377,19 @@ fn a_page_with_a_worker_is_left_as_safely_as_any_while_a_frame_of_it_asks() {
     wire.open_dialog("F");
     wire.call(1, "Page.reload", Some("R"));
     assert_eq!((wire.sends("Page.disable"), wire.sends("Page.reload")), (2, 0), "fact F38");
+}
+
+#[test]
+fn a_frame_of_which_all_is_known_is_removed_and_the_dialog_of_an_unknown_one_stays() {
+    let mut wire = Wire::with_tab(Scope::Own);
+    wire.attach_oopif();
+    wire.tell(r#"{"method":"Page.frameAttached","params":{"frameId":"G","parentFrameId":"F"},"sessionId":"O"}"#);
+    wire.answer_all();
+    // It is told of before its frame is, which some other session may know already.
+    wire.open_dialog("unknown");
+    wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"G","reason":"remove"},"sessionId":"O"}"#);
+    assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (0, 1));
+    // In one that holds another process's it may have been.
+    wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
+    assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (2, 0));
 }

@@ -4,7 +4,7 @@ use super::console::FrameOfContext;
 use super::frames::{Frame, Frames};
 use super::publish::Dirty;
 use super::sessions::{Kind, MainWorld, Tab};
-use super::{End, Outcome, Purpose, Supervisor, wire};
+use super::{End, Flight, Outcome, Purpose, Supervisor, wire};
 use crate::ids::{FrameId, SessionId, TargetId};
 use crate::view::ConsoleEntry;
 
@@ -33,10 +33,19 @@ impl Supervisor {
         if event.reason.as_deref() == Some("swap") {
             return;
         }
-        let Some((target, frames)) = self.frames_of(id) else { return };
+        let reads_tree = |flight: &Flight<Purpose>| matches!(&flight.purpose, Purpose::FrameTree(of) if of == id);
+        let unread = self.calls.any(reads_tree);
+        let Some((target, frames)) = self.frames_of(id).filter(|(_, frames)| event.frame_id != *frames.top()) else {
+            return;
+        };
+        let known = frames.get(&event.frame_id).is_some() && !unread;
+        let may_hold_more = !known || frames.holds_oopif(&event.frame_id);
         let mut gone = frames.on_removed(&event.frame_id);
-        // A dialog can be told of before its frame, and that frame be the one or below it: the worse counts.
-        gone.extend(self.unknown_frames_asking(&target));
+        if gone.is_empty() {
+            gone.push(event.frame_id);
+        }
+        // A dialog can be told of before its frame, and that frame be below this one.
+        gone.extend(self.unknown_frames_gone(&target, &gone, may_hold_more));
         self.touch(&target, Dirty::FRAMES);
         self.on_frames_removed(&target, &gone);
     }

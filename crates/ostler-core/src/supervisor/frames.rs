@@ -30,7 +30,7 @@ pub(crate) struct Frame {
     pub(crate) oopif: Option<SessionId>,
     /// Counts up over all frames, so that siblings keep their order.
     order: u64,
-    /// Counts up with `order`: when its own target was attached.
+    /// Counts up with `order`: when its own target was attached; 0 if it has had none since it was announced.
     oopif_since: u64,
     /// Where the count stood when its latest navigation started.
     navigation_mark: Option<u64>,
@@ -108,11 +108,18 @@ impl Frames {
         found
     }
 
+    /// Returns whether a frame holds, or may hold, one of another process: what is below that is told on another session,
+    /// and so perhaps later than its end.
+    pub(crate) fn holds_oopif(&self, root: &FrameId) -> bool {
+        let is_or_was = |frame: &Frame| frame.oopif_since > 0;
+        self.subtree(root).iter().any(|id| self.frames.get(id).is_some_and(is_or_was))
+    }
+
     pub(crate) fn on_attached(&mut self, id: FrameId, parent: FrameId, session: &SessionId) {
         let frame = self.entry(id, session);
         frame.parent = Some(parent);
         frame.reporter = session.clone();
-        frame.oopif = None;
+        (frame.oopif, frame.oopif_since) = (None, 0);
     }
 
     pub(crate) fn on_started_navigating(&mut self, id: &FrameId) {
