@@ -67,7 +67,7 @@ impl Supervisor {
                 }
                 if self.scope == Scope::Guest && !explicit {
                     // Auto-attach went wide over a tab of ours.
-                    self.drop_again(id);
+                    self.let_go(id);
                 }
             }
             Some(_) => self.supervise(id, &info.target_id),
@@ -259,7 +259,7 @@ impl Supervisor {
 
     /// Not held says nothing of an opener popup that an earlier connection left behind (fact E3), or that is attached by
     /// name under a filter that leaves pages out (fact E2).
-    fn may_be_left_held(&self, target: &TargetId) -> bool {
+    pub(super) fn may_be_left_held(&self, target: &TargetId) -> bool {
         self.targets.iter().find(|info| info.target_id == *target).is_some_and(wire::TargetInfo::may_be_left_held)
     }
 

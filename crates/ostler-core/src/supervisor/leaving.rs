@@ -109,7 +109,8 @@ impl Supervisor {
             }
             Some(_) => self.detach_all(sessions),
             // A popup that is only being attached may be held, and not say so (fact E2).
-            None => sessions.iter().for_each(|session| self.let_go(session)),
+            None if self.may_be_left_held(target) => sessions.iter().for_each(|session| self.let_go(session)),
+            None => self.detach_all(sessions),
         }
     }
 

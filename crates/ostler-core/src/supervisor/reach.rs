@@ -106,29 +106,18 @@ impl Supervisor {
         let opener = info.opener_id.as_ref().and_then(|opener| self.tabs.get(opener));
         let task = opener.map(|tab| tab.task.clone()).or_else(|| self.take_requested(&info.target_id));
         if task.is_none() {
-            if info.may_be_left_held() {
-                // It came before auto-attach was wide, so that nothing says whether it is held (fact E2).
-                self.let_go(id);
-            } else {
-                self.drop_again(id);
-            }
+            self.remember_target(info);
+            self.let_go(id);
         }
         task
     }
 
-    /// Lets go of what auto-attach brought. A page that is not held gets no resume: that of one page frees whatever
-    /// popup is held in the same renderer process, before its set-up (fact F3).
-    pub(super) fn drop_again(&mut self, id: &SessionId) {
-        if self.sessions.get(id).is_some_and(|session| session.held) {
-            self.let_go(id);
-        } else {
-            self.detach(id);
-        }
-    }
-
-    /// Resumes and detaches, back to back: detached before it is resumed a popup would hang for good (fact E3).
+    /// Lets go of a page: resumed if it may wait, then detached, back to back. Detached before it is resumed a popup would
+    /// hang for good (fact E3), and a resume that nobody needs frees others before their set-up (fact F3).
     pub(super) fn let_go(&mut self, id: &SessionId) {
-        self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
+        if self.sessions.get(id).is_none_or(|session| session.held || self.may_be_left_held(&session.target)) {
+            self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
+        }
         self.detach(id);
     }
 
