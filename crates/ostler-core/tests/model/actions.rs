@@ -17,6 +17,17 @@ impl Browser {
             self.open_tab(Popup::Stranger, None, Some(site));
             return;
         };
+        if self.tabs[&tab].asleep {
+            // Its person may look at it, or close it.
+            return match self.rng.below(20) {
+                0 => {
+                    self.wake_tab(tab);
+                    self.reload(tab);
+                }
+                1 => self.close(tab),
+                _ => {}
+            };
+        }
         if self.tabs[&tab].crashed && self.rng.percent(30) {
             return self.reload(tab);
         }
@@ -26,6 +37,7 @@ impl Browser {
             4 => self.crash_some(tab),
             5..=6 => self.free_some_script(tab),
             7 => self.foreign_answer(tab),
+            8 if self.rng.percent(50) => self.discard(tab),
             8 => self.resume_by_another(),
             9..=12 => self.pull_away(tab),
             _ => self.script(tab),
@@ -48,6 +60,20 @@ impl Browser {
         // Closing a held popup leaves its opener frozen for good (E3), and an armed one ends the browser (A25).
         if state.hold == Hold::Free && state.armed.is_none() && self.tabs.len() > 1 {
             self.close_tab(tab);
+        }
+    }
+
+    /// Only pages that nothing is open in, and that nobody has just opened.
+    fn discard(&mut self, tab: No) {
+        let state = &self.tabs[&tab];
+        let open = [state.dialog, state.lost, state.armed].into_iter().any(|open| open.is_some());
+        let asks = self.questions.keys().any(|question| self.dialogs[question].tab == tab);
+        let whole = self.frames_of(tab).iter().all(|frame| self.frames[frame].pending.is_none());
+        let proc = self.frames[&tab].proc;
+        let opens = self.tabs.values().any(|popup| popup.opener_proc == Some(proc));
+        let at_rest = state.hold == Hold::Free && !state.crashed && !state.ghost && state.leaving.is_none();
+        if at_rest && !open && !asks && whole && !opens && self.frames[&tab].page != 0 {
+            self.discard_tab(tab);
         }
     }
 

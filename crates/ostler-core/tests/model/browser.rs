@@ -36,6 +36,8 @@ pub(crate) struct Browser {
     pub(crate) auto_attach: AutoAttach,
     /// Which facts have come up, and how often: what never comes up is not proved.
     pub(crate) tally: BTreeMap<&'static str, usize>,
+    /// Tabs that went on under another number when their page was thrown away, by the number that they had.
+    pub(crate) moved: BTreeMap<No, No>,
     /// Tabs that a command let go since they were last looked at.
     pub(crate) freed: Vec<Freed>,
     /// Nobody hears it any more, so that no command it refuses can be sent again: it refuses none that may pass.
@@ -85,6 +87,8 @@ pub(crate) struct Tab {
     pub(crate) armed: Option<No>,
     /// When that arrived at the supervisor, counted in messages.
     pub(crate) armed_heard: Option<u64>,
+    /// Its page was thrown away to save memory, until somebody needs it (fact E12).
+    pub(crate) asleep: bool,
     /// What goes on if the page lets itself be left.
     pub(crate) leaving: Option<Leaving>,
     pub(crate) saved: Vec<Saved>,
@@ -186,6 +190,7 @@ impl Browser {
             discover: false,
             auto_attach: AutoAttach::Off,
             tally: BTreeMap::new(),
+            moved: BTreeMap::new(),
             freed: Vec::new(),
             silent: false,
             dead: false,
@@ -265,6 +270,14 @@ impl Browser {
     pub(crate) fn tab_of_session(&self, session: No) -> Option<No> {
         let session = self.sessions.get(&session)?;
         self.frames.get(&session.target).map(|frame| frame.tab)
+    }
+
+    /// Returns the number that a tab goes by now.
+    pub(crate) fn now(&self, mut tab: No) -> No {
+        while let Some(next) = self.moved.get(&tab) {
+            tab = *next;
+        }
+        tab
     }
 
     /// Returns whether any session of this tab, its frames' included, has `Page` on.

@@ -124,8 +124,9 @@ impl Schedule {
         let meant = match aim {
             // Seen by `clients.rs`: the session itself is the same.
             Aim::Session(_) => return,
-            Aim::Frame(frame) => self.browser.frames.get(frame).map(|frame| frame.tab),
-            Aim::Target(tab) => Some(*tab),
+            Aim::Frame(frame) => self.browser.frames.get(&self.browser.now(*frame)).map(|frame| frame.tab),
+            // It may have been put to sleep since, and goes by another number now.
+            Aim::Target(tab) => Some(self.browser.now(*tab)),
             // A task that found its first tab in this batch may have gone on to another one in it.
             Aim::Current if self.tab_before(asked.task).is_none_or(|before| before == sent) => return,
             Aim::Current => self.current_tab(asked.task),
@@ -252,8 +253,35 @@ impl Schedule {
                 let first = view.tabs.first().map(|first| self.browser.number_in(first.target_id.as_str()));
                 let to_work_in = *task == 0 && first == Some(tab);
                 let fine = self.scope == Scope::Own || state.ordered || by_ours || to_work_in;
-                assert!(fine || self.named.contains(&tab), "tab {tab} is somebody else's, and task {task} has it");
+                let known = |tab: &No| self.had.contains(tab) || self.named.contains(tab);
+                let before = self.browser.moved.keys().any(|before| self.browser.now(*before) == tab && known(before));
+                assert!(
+                    fine || before || self.named.contains(&tab),
+                    "tab {tab} is somebody else's, and task {task} has it"
+                );
             }
+        }
+    }
+
+    /// A tab that was put to sleep goes by another id and has the place that it had, from the moment in which that is
+    /// told. What happens without a connection nobody can tell from a tab that was closed.
+    pub(crate) fn each_tab_keeps_its_place(&mut self, before: &TaskView, now: &TaskView) {
+        if !str::from_utf8(&self.heard).is_ok_and(|heard| heard.contains(r#""type":"other""#)) {
+            return;
+        }
+        let shown = |view: &TaskView, tab: No| {
+            let name = self.browser.frame_name(tab);
+            view.tabs.iter().find(|tab| tab.target_id.as_str() == name).map(|tab| tab.number)
+        };
+        let mut kept = 0;
+        for (old, new) in &self.browser.moved {
+            if let (Some(old), None, Some(place)) = (shown(before, *old), shown(now, *old), shown(now, *new)) {
+                assert_eq!(old, place, "the place of tab {new}, which was put to sleep");
+                kept += 1;
+            }
+        }
+        for _ in 0..kept {
+            self.browser.seen("E12: a discarded tab keeps its place");
         }
     }
 

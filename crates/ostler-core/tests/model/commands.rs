@@ -171,7 +171,9 @@ impl Browser {
                 }
                 self.hand_on(command, session);
             }
-            "Target.setAutoAttach" if self.tabs[&tab].hold == Hold::Bare => self.in_renderer(&command, session),
+            "Target.setAutoAttach" if self.tabs[&tab].hold == Hold::Bare || self.tabs[&tab].asleep => {
+                self.in_renderer(&command, session)
+            }
             _ => self.hand_on(command, session),
         }
     }
@@ -194,7 +196,10 @@ impl Browser {
                 return;
             }
         };
-        let asks = command.mark.is_some() && self.rng.percent(15) && self.tabs[&tab].dialog.is_none();
+        let asks = command.mark.is_some()
+            && !self.tabs[&tab].asleep
+            && self.rng.percent(15)
+            && self.tabs[&tab].dialog.is_none();
         if asks && self.can_open_dialog(tab) {
             let cause = if leaving == Leaving::Reload || leaving == Leaving::Close {
                 self.reply_ok(&command);
@@ -210,6 +215,7 @@ impl Browser {
     }
 
     fn leave_after_reply(&mut self, command: &Command, tab: No, leaving: Leaving) {
+        self.wake_tab(tab);
         self.reply_ok(command);
         self.leave(tab, leaving);
     }
@@ -244,7 +250,7 @@ impl Browser {
         let target = self.sessions[&session].target;
         let frame = &self.frames[&target];
         let tab = self.tabs.get_mut(&frame.tab).expect("a frame's tab");
-        if tab.hold == Hold::Bare {
+        if tab.hold == Hold::Bare || tab.asleep {
             return tab.waiting.push(command);
         }
         let proc = frame.pending.map_or(frame.proc, |(_, proc)| proc);

@@ -211,6 +211,9 @@ impl Schedule {
             let json = view.state_json();
             self.note(json.as_bytes());
         }
+        if let Some(before) = self.views.get(&task).cloned() {
+            self.each_tab_keeps_its_place(&before, &view);
+        }
         let current = self.current_tab(task);
         self.just_current.entry(task).or_insert(current);
         self.views.insert(task, view);

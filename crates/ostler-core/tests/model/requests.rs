@@ -53,6 +53,10 @@ impl Schedule {
         }
         let left = self.owners.iter().filter(|(_, owner)| **owner == task).map(|(tab, _)| (*tab, self.now));
         self.left_at.extend(left);
+        // Nobody waits for them any more: they are let go as they are.
+        for (tab, state) in &mut self.browser.tabs {
+            state.awaited &= self.owners.get(tab) != Some(&task);
+        }
         self.policies.remove(&task);
         self.ending = true;
         self.input(Input::EndTask(TASKS[task].into()));

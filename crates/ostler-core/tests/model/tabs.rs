@@ -157,6 +157,7 @@ impl Browser {
                 ghost: false,
                 armed: None,
                 armed_heard: None,
+                asleep: false,
                 leaving: None,
                 saved: Vec::new(),
             },
@@ -237,6 +238,51 @@ impl Browser {
         self.frames.remove(&tab);
         self.tabs.remove(&tab);
         self.target_destroyed(tab, gone);
+    }
+
+    /// The browser throws a tab's page away. The tab goes on under a new target, at the same address (facts E12, F8).
+    pub(crate) fn discard_tab(&mut self, old: No) {
+        self.seen("E12: a tab is discarded");
+        self.clear_below(old);
+        let new = self.number();
+        let mut state = self.tabs.remove(&old).expect("the model acts on tabs that there are");
+        let mut frame = self.frames[&old].clone();
+        // No renderer is behind it, so that nothing of its process's can reach it.
+        (frame.tab, frame.proc) = (new, self.number());
+        (state.asleep, state.opener, state.access) = (true, None, false);
+        (state.told, state.awaited, state.came_wide) = (None, false, self.auto_attach == AutoAttach::Wide);
+        state.saved.clear();
+        let old_url = self.url_of(old);
+        self.frames.insert(new, frame);
+        self.tabs.insert(new, state);
+        self.moved.insert(old, new);
+        self.target_created(new, "page", &old_url);
+        self.target_is_no_page(old, &old_url);
+        for session in self.sessions_on(old) {
+            self.say(session, "Inspector.detached", r#""reason":"Render process gone.""#, None, Note::Nothing);
+        }
+        let mut gone: Option<Stamp> = None;
+        for session in self.sessions.iter().filter(|(_, s)| s.target == old).map(|(no, _)| *no).collect::<Vec<_>>() {
+            gone = self.detach(session).or(gone);
+        }
+        self.frames.remove(&old);
+        for popup in self.tabs.values_mut().filter(|popup| popup.opener == Some(old)) {
+            popup.opener = None;
+        }
+        self.target_destroyed(old, gone);
+        if self.auto_attach == AutoAttach::Wide {
+            self.attach(new, "page", BROWSER, false);
+        }
+    }
+
+    /// Its page is needed: it is loaded again, and does first what it was asked while it slept.
+    pub(crate) fn wake_tab(&mut self, tab: No) {
+        let state = self.tab_mut(tab);
+        if std::mem::take(&mut state.asleep) {
+            let waiting = std::mem::take(&mut state.waiting);
+            let proc = self.frames[&tab].proc;
+            self.proc_mut(proc).inbox.extend(waiting);
+        }
     }
 
     pub(crate) fn add_worker(&mut self, tab: No) {

@@ -103,6 +103,18 @@ impl Browser {
         }
     }
 
+    /// A tab's target is told to be something else, right before it goes (fact F8).
+    pub(crate) fn target_is_no_page(&mut self, target: No, url: &str) {
+        if self.discover {
+            let title = if url.is_empty() { "" } else { "A page" };
+            let params = format!(
+                r#""targetInfo":{{"targetId":"{}","type":"other","title":"{title}","url":"{url}","attached":true~}}"#,
+                self.frame_name(target)
+            );
+            self.say(BROWSER, "Target.targetInfoChanged", &params, None, Note::Nothing);
+        }
+    }
+
     pub(crate) fn target_destroyed(&mut self, target: No, after: Option<Stamp>) {
         if self.discover {
             let params = format!(r#""targetId":"{}""#, self.frame_name(target));
