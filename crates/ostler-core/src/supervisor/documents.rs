@@ -97,10 +97,10 @@ impl Supervisor {
             // What asked over the bridge did so in the old document: the new one's scripts run after this.
             if local_root {
                 self.close_bridged_dialogs_of_document(&target, id);
-            } else {
-                self.close_bridged_dialogs_of_frames(&target, &gone);
-                self.close_bridged_dialogs_of_frames(&target, std::slice::from_ref(&frame));
             }
+            // One that has just left its parent's process asked there, on that session.
+            self.close_bridged_dialogs_of_frames(&target, &gone);
+            self.close_bridged_dialogs_of_frames(&target, std::slice::from_ref(&frame));
         }
         if local_root {
             if let Some(session) = self.sessions.get_mut(id) {

@@ -127,6 +127,18 @@ fn a_frame_that_goes_away_under_its_question_needs_no_reload_but_its_page_to_go_
 }
 
 #[test]
+fn a_frame_that_leaves_its_parents_process_ends_the_questions_that_were_asked_there() {
+    let mut bench = Bench::bridged();
+    bench.frame_attached("S", "O", "T");
+    bench.frame_attached("S", "IN", "O");
+    bench.asks("S", "IN", "confirm", 1);
+    bench.attached("S", "O", "SO", "iframe", true, r#","parentFrameId":"T""#);
+    bench.navigated("SO", "O", Some("T"), "https://b/");
+    assert_eq!(bench.closed_by(), by(&[("d-1", ClosedBy::Remote)]), "C17: no other word comes of the frames below");
+    bench.expect("S", RESUME);
+}
+
+#[test]
 fn a_crash_or_a_lost_connection_ends_the_question() {
     let mut bench = Bench::bridged();
     bench.asks("S", "T", "confirm", 1);
