@@ -149,6 +149,8 @@ pub(crate) struct Session {
     pub(crate) held: bool,
     /// The supervisor set it up: it is not one that a client attached for itself.
     pub(crate) supervised: bool,
+    /// A client has asked for the Debugger on it.
+    pub(crate) debugged: bool,
     pub(crate) bridge: Bridge,
 }
 

@@ -113,6 +113,9 @@ impl Browser {
         }
         let top = self.tabs.contains_key(&target);
         let tab = self.frames[&target].tab;
+        if command.mark.is_some() && &*command.method == "Debugger.enable" {
+            self.session_mut(session).debugged = true;
+        }
         if self.on_bridge_command(&command, session) {
             return;
         }
@@ -234,7 +237,8 @@ impl Browser {
     }
 
     /// Returns whether a navigation was sent in a tab in which a frame was known to ask: that frame may be gone by the
-    /// time that the command arrives, which is why `Page` is to be off by then (fact F38). Clients' own sessions are theirs.
+    /// time that the command arrives, which is why `Page` is to be off by then (fact F38). Where clients have sessions or
+    /// the Debugger of their own it is sent as it is.
     fn leaves_known_dialog(&self, tab: No, command: &Command) -> bool {
         let leaves = matches!(&*command.method, "Page.navigate" | "Page.reload");
         let asked = self.tabs[&tab].armed.and_then(|dialog| self.dialogs.get(&dialog));
@@ -242,7 +246,7 @@ impl Browser {
         let in_tab = |session: &&super::browser::Session| {
             !session.worker && self.frames.get(&session.target).is_some_and(|frame| frame.tab == tab)
         };
-        leaves && known && self.sessions.values().filter(in_tab).all(|session| session.supervised)
+        leaves && known && self.sessions.values().filter(in_tab).all(|session| session.supervised && !session.debugged)
     }
 
     /// Hands a command on to the renderer of its session's target.

@@ -36,6 +36,7 @@ impl Browser {
                 auto_attach: false,
                 held,
                 supervised: false,
+                debugged: false,
                 bridge: Bridge::default(),
             },
         );
