@@ -1,4 +1,4 @@
-//! What is known of sessions and tabs, as data; what happens to them is in `attach.rs`.
+//! What is known of sessions and tabs, as data; what happens to them is in `attach.rs`, `set_up.rs` and `detach.rs`.
 
 use std::collections::HashMap;
 
