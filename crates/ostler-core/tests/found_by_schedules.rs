@@ -393,3 +393,14 @@ fn a_frame_of_which_all_is_known_is_removed_and_the_dialog_of_an_unknown_one_sta
     wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
     assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (2, 0));
 }
+
+#[test]
+fn a_dialog_that_was_lost_in_an_unknown_frame_outlives_the_removal_of_others() {
+    let mut wire = Wire::with_tab(Scope::Own);
+    wire.attach_oopif();
+    wire.open_dialog("F");
+    wire.open_dialog("unknown");
+    wire.close_dialog("F");
+    wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
+    assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (0, 1), "the way out is the agent's");
+}

@@ -34,12 +34,12 @@ impl Supervisor {
 
     /// Returns the frames with an open dialog that the tree does not hold, and that may have gone with these. Of a frame
     /// with a target of its own that target tells; of any other nothing does, and the worse counts if more `may_be_below`
-    /// those that went than was known.
+    /// those that went than was known. One that was lost to another (A26) does not count, as in the above.
     pub(super) fn unknown_frames_gone(&self, target: &TargetId, gone: &[FrameId], may_be_below: bool) -> Vec<FrameId> {
         let Some(tab) = self.tabs.get(target) else { return Vec::new() };
         let in_tree = |frame: &FrameId| tab.frames.as_ref().is_some_and(|frames| frames.get(frame).is_some());
-        let native = |dialog: &&super::dialogs::Dialog| !dialog.orphan && !dialog.is_bridged();
-        let asking = tab.dialogs.iter().filter(native).map(|dialog| &dialog.view.frame_id);
+        let open = |dialog: &&super::dialogs::Dialog| dialog.view.answerable && !dialog.is_bridged();
+        let asking = tab.dialogs.iter().filter(open).map(|dialog| &dialog.view.frame_id);
         let went = |frame: &&FrameId| match self.target_of_frame(frame) {
             Some(info) => self.targets_above(info).any(|above| gone.contains(above)),
             None => may_be_below,
