@@ -25,6 +25,8 @@ pub(crate) struct Dialog {
     /// Who answered cannot be told: a client sent the raw command, or an answer that was meant for the
     /// dialog before met this one, for the command names none.
     pub(crate) crossed: bool,
+    /// An answer was refused that another try would have brought through (fact A19).
+    pub(crate) refused: bool,
     /// The command that opened it: it gets no answer until the dialog is over (fact A18).
     cause: Option<Command>,
 }
@@ -56,7 +58,20 @@ impl Dialog {
     pub(crate) fn bridged(tab: No, frame: No, kind: &'static str, proc: No, way: Way, cause: Option<Command>) -> Self {
         let (way, state) = (Some(way), State::Open);
         let saw = Vec::new();
-        Self { tab, frame, kind, proc, way, state, saw, told: None, heard: u64::MAX, crossed: false, cause }
+        Self {
+            tab,
+            frame,
+            kind,
+            proc,
+            way,
+            state,
+            saw,
+            told: None,
+            heard: u64::MAX,
+            crossed: false,
+            refused: false,
+            cause,
+        }
     }
 
     pub(crate) fn take_cause(&mut self) -> Option<Command> {
@@ -152,6 +167,7 @@ impl Browser {
                 told: None,
                 heard: u64::MAX,
                 crossed: false,
+                refused: false,
                 cause,
             },
         );
@@ -239,7 +255,11 @@ impl Browser {
             return self.reply_error(command, -32000, "Command can only be executed on top-level targets");
         };
         if !self.silent && self.rng.percent(4) {
+            let open = tab.dialog;
             self.seen("A19: an answer meets a page that is about to change");
+            if let Some(open) = open.and_then(|open| self.dialogs.get_mut(&open)) {
+                open.refused = true;
+            }
             return self.reply_error(command, -32000, "Not attached to an active page");
         }
         if tab.ghost {
