@@ -248,7 +248,9 @@ impl Schedule {
     pub(crate) fn no_tab_is_taken_from_its_person(&mut self) {
         for (task, view) in &self.views {
             for tab in view.tabs.iter().map(|tab| self.browser.number_in(tab.target_id.as_str())) {
-                let Some(state) = self.browser.tabs.get(&tab).filter(|_| self.had.insert(tab)) else { continue };
+                // One that has gone meanwhile may have opened others before.
+                let new = self.had.insert(tab);
+                let Some(state) = self.browser.tabs.get(&tab).filter(|_| new) else { continue };
                 let by_ours = state.asked_by.is_some_and(|opener| self.had.contains(&opener));
                 let first = view.tabs.first().map(|first| self.browser.number_in(first.target_id.as_str()));
                 let to_work_in = *task == 0 && first == Some(tab);
