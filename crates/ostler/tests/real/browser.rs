@@ -9,9 +9,12 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::sandbox::wait_until;
+use super::screen::Screen;
 
 pub(crate) struct Chromium {
     child: Child,
+    /// Where its window is, if it has one.
+    screen: Option<Screen>,
     /// Its folder, unless that is the test's to keep.
     profile: Option<tempfile::TempDir>,
     folder: PathBuf,
@@ -30,7 +33,7 @@ impl Chromium {
 
     /// Starts with more flags, on a port of the caller's or, when that is 0, on one that the browser chooses.
     pub(crate) fn start_with(port: u16, flags: &[String]) -> Self {
-        let profile = tempfile::Builder::new().prefix("os-profile-").tempdir().expect("a profile folder");
+        let profile = fresh_profile();
         let port = format!("--remote-debugging-port={port}");
         let flags = flags.iter().map(String::as_str);
         let args: Vec<_> = [port.as_str()].into_iter().chain(flags).chain(["about:blank"]).collect();
@@ -39,15 +42,28 @@ impl Chromium {
         browser
     }
 
+    /// Starts as a person does who looks at it: with a window, on a screen that nobody sees.
+    pub(crate) fn with_window(flags: &[&str]) -> Self {
+        let profile = fresh_profile();
+        let args: Vec<_> = ["--remote-debugging-port=0"].iter().chain(flags).chain(&["about:blank"]).copied().collect();
+        let mut browser = Self::start_where(Some(Screen::start()), profile.path(), &args);
+        browser.profile = Some(profile);
+        browser
+    }
+
     /// Starts in a profile folder that outlives it. With a fixed port it must be named by `--remote-debugging-port`; any
     /// other is read from the profile.
     pub(crate) fn start_in(profile: &Path, args: &[&str]) -> Self {
+        Self::start_where(None, profile, args)
+    }
+
+    fn start_where(screen: Option<Screen>, profile: &Path, args: &[&str]) -> Self {
         let note = profile.join("DevToolsActivePort");
         let _ = fs::remove_file(&note);
         let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| on_path(name));
         let mut command = Command::new(program.expect("these tests need Chromium on the PATH"));
         command
-            .args(["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+            .args(["--disable-gpu", "--no-first-run", "--disable-background-networking"])
             .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--site-per-process"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .args(args)
@@ -55,12 +71,17 @@ impl Chromium {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0);
+        match &screen {
+            Some(screen) => command.env("DISPLAY", screen.name()).arg("--no-default-browser-check"),
+            None => command.arg("--headless=new"),
+        };
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
         let fixed = args.iter().find_map(|arg| arg.strip_prefix("--remote-debugging-port=")?.parse().ok());
         let mut browser = Self {
             child: command.spawn().expect("Chromium starts"),
+            screen,
             profile: None,
             folder: profile.to_owned(),
             port: fixed.unwrap_or(0),
@@ -113,7 +134,13 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         self.kill();
+        // Only now, so that its window never loses the screen.
+        self.screen = None;
     }
+}
+
+fn fresh_profile() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("os-profile-").tempdir().expect("a profile folder")
 }
 
 fn on_path(program: &str) -> bool {

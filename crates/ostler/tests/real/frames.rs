@@ -98,6 +98,22 @@ fn going_away_and_back_leaves_the_tree_as_the_browser_has_it() {
 }
 
 #[test]
+fn a_page_that_comes_back_from_the_cache_is_in_the_tab_and_the_session_that_it_was_in() {
+    let mut world = World::with(NESTED);
+    world.go("/plain");
+    world.line.js("window.kept = true");
+    let page = |world: &mut World| {
+        let sessions = world.line.state()["sessions"].as_array().unwrap().clone();
+        sessions.into_iter().find(|session| session["type"] == "page").unwrap()
+    };
+    let before = page(&mut world);
+    world.go("/");
+    world.line.js("history.back(); 1");
+    world.wait_for("location.pathname === '/plain' && window.kept === true");
+    assert_eq!(page(&mut world), before, "E16");
+}
+
+#[test]
 fn a_crashed_page_says_so_and_a_reload_brings_it_back() {
     let mut world = World::with(NESTED);
     world.go("/");

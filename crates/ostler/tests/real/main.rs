@@ -13,6 +13,7 @@ mod line;
 mod processes;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
+mod screen;
 mod site;
 mod world;
 
@@ -44,3 +45,4 @@ mod tasks;
 mod terminal;
 mod tls;
 mod tools;
+mod windows;
