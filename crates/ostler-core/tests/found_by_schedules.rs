@@ -144,12 +144,20 @@ impl Wire {
     }
 
     fn call(&mut self, waiter: u64, method: &str, session: Option<&str>) {
+        self.call_on(waiter, method, session, None);
+    }
+
+    fn call_in_target(&mut self, waiter: u64, method: &str, target: &str) {
+        self.call_on(waiter, method, None, Some(target));
+    }
+
+    fn call_on(&mut self, waiter: u64, method: &str, session: Option<&str>, target: Option<&str>) {
         self.input(Input::Call(ClientCall {
             waiter: Waiter(waiter),
             task: "default".into(),
             session: session.map(Into::into),
             frame: None,
-            target: None,
+            target: target.map(Into::into),
             method: method.to_owned(),
             params: None,
             timeout: Duration::from_secs(30),
@@ -403,4 +411,16 @@ fn a_dialog_that_was_lost_in_an_unknown_frame_outlives_the_removal_of_others() {
     wire.close_dialog("F");
     wire.tell(r#"{"method":"Page.frameDetached","params":{"frameId":"F","reason":"remove"},"sessionId":"R"}"#);
     assert_eq!((wire.sends("Page.disable"), wire.view().pending_dialogs.len()), (0, 1), "the way out is the agent's");
+}
+
+#[test]
+fn a_foreign_popup_that_a_client_names_while_it_is_being_released_keeps_its_session() {
+    let mut wire = Wire::with_tab(Scope::Guest);
+    wire.tell(r#"{"method":"Target.targetCreated","params":{"targetInfo":{"targetId":"P","type":"page","title":"","url":"","openerId":"FOREIGN","canAccessOpener":true}}}"#);
+    assert_eq!(wire.sends("Target.attachToTarget"), 1, "it may be held (fact E2)");
+    wire.tell(r#"{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"targetId":"P","type":"page","title":"x","url":"http://c/"},"waitingForDebugger":false}}"#);
+    wire.call_in_target(1, "Runtime.evaluate", "P");
+    assert_eq!(wire.sends("Page.enable"), 1, "the session that is there is the tab's");
+    wire.answer("Target.attachToTarget", r#""result":{"sessionId":"S"}"#);
+    assert_eq!(wire.sends("Target.detachFromTarget"), 0);
 }

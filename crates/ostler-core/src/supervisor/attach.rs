@@ -128,7 +128,7 @@ impl Supervisor {
         }
     }
 
-    fn is_session_of(&self, target: &TargetId, id: &SessionId) -> bool {
+    pub(super) fn is_session_of(&self, target: &TargetId, id: &SessionId) -> bool {
         self.tabs.get(target).is_some_and(|tab| tab.session.as_ref() == Some(id))
     }
 

@@ -114,6 +114,8 @@ impl Supervisor {
             Some(task) if !self.ending && !self.tabs.contains_key(target) => {
                 self.adopt(target, &task, Some(attached.session_id));
             }
+            // A client has named it since, and the tab is watched through this session.
+            _ if self.is_session_of(target, &attached.session_id) => {}
             _ => self.let_go(&attached.session_id),
         }
     }
