@@ -174,10 +174,28 @@ impl Browser {
                 }
                 self.hand_on(command, session);
             }
-            "Target.setAutoAttach" if self.tabs[&tab].hold == Hold::Bare || self.tabs[&tab].asleep => {
-                self.in_renderer(&command, session)
+            "Target.setAutoAttach" => {
+                self.attach_below(session, target);
+                // The browser does it at once (fact F44); only the answer waits for the renderer, if there is one.
+                if self.tabs[&tab].hold == Hold::Bare || self.tabs[&tab].asleep || self.frames[&target].crashed {
+                    self.reply_ok(&command);
+                } else {
+                    self.hand_on(command, session);
+                }
             }
             _ => self.hand_on(command, session),
+        }
+    }
+
+    /// A session attaches the frames below its target from now on, and those that are there.
+    fn attach_below(&mut self, session: No, target: No) {
+        self.session_mut(session).auto_attach = true;
+        let oopif = |frame: &No| {
+            let attached = self.sessions_on(*frame).iter().any(|other| self.sessions[other].parent == session);
+            self.frames[frame].oopif && self.local_root_above(*frame) == target && !attached
+        };
+        for frame in self.below(target).into_iter().filter(oopif).collect::<Vec<_>>() {
+            self.attach(frame, "iframe", session, false);
         }
     }
 
@@ -286,17 +304,6 @@ impl Browser {
         match &*command.method {
             "Runtime.enable" => {
                 self.session_mut(session).runtime = true;
-                self.reply_ok(command);
-            }
-            "Target.setAutoAttach" => {
-                self.session_mut(session).auto_attach = true;
-                let oopif = |frame: &No| {
-                    let attached = self.sessions_on(*frame).iter().any(|other| self.sessions[other].parent == session);
-                    self.frames[frame].oopif && self.local_root_above(*frame) == target && !attached
-                };
-                for frame in self.below(target).into_iter().filter(oopif).collect::<Vec<_>>() {
-                    self.attach(frame, "iframe", session, false);
-                }
                 self.reply_ok(command);
             }
             "Page.getFrameTree" => {
