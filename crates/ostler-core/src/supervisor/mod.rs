@@ -34,6 +34,7 @@ mod input;
 mod interrupt;
 mod leaving;
 mod link;
+mod lost_frames;
 mod policies;
 mod publish;
 mod quiet;
