@@ -109,7 +109,10 @@ impl Browser {
     fn on_session_command(&mut self, command: Command, session: No) {
         let target = self.sessions[&session].target;
         if self.sessions[&session].worker {
-            return self.reply_ok(&command);
+            return match command.method.strip_prefix("Page.") {
+                Some(_) => self.reply_error(&command, -32601, &format!("'{}' wasn't found", command.method)),
+                None => self.reply_ok(&command),
+            };
         }
         let top = self.tabs.contains_key(&target);
         let tab = self.frames[&target].tab;
