@@ -12,6 +12,9 @@ use super::schedule::Schedule;
 use super::wire::{self, Note};
 use super::{No, TASKS};
 
+/// How long after a time of silence what was said in it may still be on its way.
+const CATCH_UP: u64 = 100_000;
+
 impl Schedule {
     // --- the browser ---
 
@@ -62,8 +65,11 @@ impl Schedule {
             }
             Note::Asked(question, session) => {
                 let (now, heard, known) = (self.now, self.browser.out.arrived, self.is_known(session));
+                // Read so late that the supervisor may have given it up, and nothing is recorded of it then.
+                let late = now <= self.slow_until + CATCH_UP;
                 if let Some(asked) = self.browser.dialogs.get_mut(&question).filter(|_| known) {
                     (asked.told, asked.heard) = (Some(now), heard);
+                    asked.crossed |= late;
                 }
             }
             Note::Created(target) => {
