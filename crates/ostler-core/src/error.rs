@@ -27,6 +27,15 @@ pub enum CallError {
         /// Whether the call had been sent: it may then still take effect after the answer.
         sent: bool,
     },
+    /// The page's script asks on and on; a policy answers each dialog, and this call waits for the script's end.
+    AsksOn {
+        /// The newest dialog.
+        dialog: Arc<DialogView>,
+        /// Whether the call had been sent: it may take effect once the script has ended.
+        sent: bool,
+        /// The frame whose script it is, where that has a process of its own.
+        frame: Option<FrameId>,
+    },
     /// No answer within the call's time.
     Timeout {
         /// The method that did not answer.
@@ -147,12 +156,14 @@ pub enum Words {
 }
 
 /// What is worth saying beside a time-out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeoutHint {
     /// The page has not answered anything for the whole time: a script keeps it busy, for this long at least.
     PageBusy {
         /// In milliseconds.
         for_ms: u64,
+        /// The frame whose script it is, where that has a process of its own: only there it can be stopped.
+        frame: Option<FrameId>,
     },
     /// Nothing was heard from the browser for the whole time, and it does not say its version either.
     BrowserSilent,
@@ -174,7 +185,7 @@ impl CallError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Cdp { .. } => "cdp",
-            Self::DialogOpen { .. } => "dialog_open",
+            Self::DialogOpen { .. } | Self::AsksOn { .. } => "dialog_open",
             Self::Timeout { .. } | Self::NotCome { .. } => "timeout",
             Self::SessionGone { .. } => "session_gone",
             Self::TargetCrashed { .. } => "target_crashed",
@@ -200,13 +211,24 @@ impl CallError {
                 let verb = if *sent { "blocks this call" } else { "is open on the page, so the call was not sent" };
                 format!("{} {verb}", dialog.describe())
             }
+            Self::AsksOn { dialog, sent, .. } => {
+                let effect = if *sent { "and this call waits for its end" } else { "so the call was not sent" };
+                format!(
+                    "a script asks again and again without ending: {} dialogs in a row were answered by the dialog policy, \
+                     the newest {}, {effect}",
+                    dialog.in_a_row,
+                    dialog.describe()
+                )
+            }
             Self::Timeout { timeout_ms, hint: TimeoutHint::StillBusy, .. } => {
                 format!("the script that keeps the page busy could not be stopped within {timeout_ms} ms")
             }
             Self::Timeout { method, timeout_ms, hint } => {
                 let busy = match hint {
-                    TimeoutHint::PageBusy { for_ms } => {
-                        format!("; a script has kept the page busy for at least {}", in_words(*for_ms))
+                    TimeoutHint::PageBusy { for_ms, frame } => {
+                        let what =
+                            frame.as_ref().map_or_else(|| "the page".to_owned(), |frame| format!("frame {frame}"));
+                        format!("; a script has kept {what} busy for at least {}", in_words(*for_ms))
                     }
                     TimeoutHint::BrowserSilent => {
                         "; the browser itself answers nothing either, so its process is stopped or overloaded"
@@ -272,7 +294,17 @@ impl CallError {
                 };
                 return Some(format!("name one with {argument}: {}", known.join(", ")));
             }
-            Self::Timeout { hint: TimeoutHint::PageBusy { .. }, .. } => [
+            // The others stop whichever document of the tab is busy.
+            Self::AsksOn { frame: Some(frame), .. }
+            | Self::Timeout { hint: TimeoutHint::PageBusy { frame: Some(frame), .. }, .. }
+                if words == Words::Tools =>
+            {
+                return Some(format!(
+                    "stop the script with browser_cdp, Runtime.terminateExecution and frame_id {frame}, or close the tab \
+                     with browser_tabs"
+                ));
+            }
+            Self::AsksOn { .. } | Self::Timeout { hint: TimeoutHint::PageBusy { .. }, .. } => [
                 r#"stop the script with {"meta": "interrupt"}, or close the tab with Target.closeTarget"#,
                 "stop the script with browser_cdp and Runtime.terminateExecution, or close the tab with browser_tabs",
                 "stop the script with `ostler interrupt`, or close the tab with `ostler tool tabs '{\"action\": \"close\"}'`",
@@ -413,8 +445,16 @@ mod tests {
             session_id: SessionId::from("S"),
             frame_id: FrameId::from("F"),
             answerable,
+            in_a_row: 1,
         };
         CallError::DialogOpen { dialog: Arc::new(view), sent: false }
+    }
+
+    /// Returns the error of a call that waits for a script which asks again and again: for an agent, or for a policy.
+    fn asks_in_a_loop(policy: bool) -> CallError {
+        let CallError::DialogOpen { dialog, sent } = dialog(DialogKind::Alert, true) else { unreachable!() };
+        let dialog = Arc::new(DialogView { in_a_row: 12, ..DialogView::clone(&dialog) });
+        if policy { CallError::AsksOn { dialog, sent, frame: None } } else { CallError::DialogOpen { dialog, sent } }
     }
 
     /// Returns one of each error, and of each that says different things more.
@@ -428,7 +468,10 @@ mod tests {
             dialog(DialogKind::Confirm, true),
             dialog(DialogKind::Prompt, true),
             dialog(DialogKind::Unknown, false),
-            timeout(TimeoutHint::PageBusy { for_ms: 12_000 }),
+            asks_in_a_loop(false),
+            asks_in_a_loop(true),
+            timeout(TimeoutHint::PageBusy { for_ms: 12_000, frame: None }),
+            timeout(TimeoutHint::PageBusy { for_ms: 12_000, frame: Some(FrameId::from("F")) }),
             timeout(TimeoutHint::BrowserSilent),
             timeout(TimeoutHint::StillBusy),
             timeout(TimeoutHint::Leaving),

@@ -17,6 +17,8 @@ pub const MAX_FRAMES: usize = 30;
 pub const MAX_OOPIF_DEPTH: usize = 2;
 /// How many closed dialogs `recent_dialogs` keeps.
 pub const MAX_RECENT_DIALOGS: usize = 20;
+/// How many dialogs one script opens in a row before whoever answers is told that it may never end.
+const LONG_ROW: u32 = 4;
 /// How many errors and exceptions the console ring keeps.
 pub const MAX_CONSOLE: usize = 50;
 
@@ -35,6 +37,8 @@ pub struct TaskView {
     pub tabs: Arc<[TabView]>,
     /// Open dialogs, the oldest first.
     pub pending_dialogs: Arc<[Arc<DialogView>]>,
+    /// Those of them that a policy is answering: they are over in a moment, and nobody else has to act.
+    pub answered_by_policy: Arc<[DialogId]>,
     /// The newest [`MAX_RECENT_DIALOGS`] closed ones, the oldest first.
     pub recent_dialogs: Arc<[ClosedDialogView]>,
     /// The frames of the current tab.
@@ -80,6 +84,7 @@ impl TaskView {
             current_session: None,
             tabs: Arc::default(),
             pending_dialogs: Arc::default(),
+            answered_by_policy: Arc::default(),
             recent_dialogs: Arc::default(),
             frame_tree: None,
             all_frames: None,
@@ -181,6 +186,9 @@ pub struct DialogView {
     /// Whether it can be answered over CDP; printed only when it cannot.
     #[serde(skip_serializing_if = "is_true")]
     pub answerable: bool,
+    /// How many dialogs in a row its script has opened without ending in between, this one included; as far as is known.
+    #[serde(skip)]
+    pub in_a_row: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
@@ -208,10 +216,10 @@ impl DialogView {
         }
     }
 
-    /// Returns what ends it.
+    /// Returns what ends it, and what ends a script that asks again after each answer.
     pub fn way_out(&self, words: Words) -> String {
         let id = self.id;
-        match (words, self.answerable) {
+        let out = match (words, self.answerable) {
             (Words::Protocol, true) => {
                 format!(r#"answer it with {{"meta": "dialog", "action": "accept"}} or "dismiss" (dialog_id {id})"#)
             }
@@ -225,7 +233,18 @@ impl DialogView {
                 "it cannot be answered over CDP: navigate, reload or close the tab, or let the person who sees it click"
                     .to_owned()
             }
+        };
+        if self.in_a_row < LONG_ROW || !self.answerable {
+            return out;
         }
+        let close = match words {
+            Words::Protocol => "Target.closeTarget",
+            Words::Tools => "browser_tabs",
+            Words::CommandLine => r#"`ostler tool tabs '{"action": "close"}'`"#,
+            Words::Helpers => "close_tab()",
+        };
+        let row = self.in_a_row;
+        format!("{out}, or close the tab with {close}: one script has asked {row} times in a row and may never end")
     }
 }
 
@@ -409,4 +428,7 @@ pub struct SessionView {
     /// CDP's type of that target: `page`, `iframe`, `worker`, ...
     #[serde(rename = "type")]
     pub kind: String,
+    /// Whether a script is known to keep it busy; of a tab its state tells.
+    #[serde(skip)]
+    pub hung: bool,
 }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::bridge::Via;
 use super::dialogs::Dialog;
+use super::publish::Dirty;
 use super::silence::NOT_ACTIVE;
 use super::timers::Timer;
 use super::{DialogAnswer, End, Outcome, Purpose, Supervisor, wire};
@@ -170,6 +171,7 @@ impl Supervisor {
             None => None,
         };
         dialog.answer = Some(Answer { accept, text, by, tries: 0, on_its_way: false });
+        self.touch(target, Dirty::DIALOGS);
         self.send_answer(target, number);
     }
 
@@ -294,6 +296,7 @@ impl Supervisor {
             return;
         };
         let by = dialog.answer.take().map(|answer| answer.by);
+        self.touch(target, Dirty::DIALOGS);
         self.decide_after_failure(target, number, by);
     }
 

@@ -66,6 +66,11 @@ pub(crate) fn stops_in_pause(method: &str) -> bool {
     method.starts_with("Input.") || SILENT.contains(&method)
 }
 
+/// Returns whether the method ends the script that runs: nothing else gets to a page whose script asks on and on.
+pub(crate) fn ends_scripts(method: &str) -> bool {
+    method == "Runtime.terminateExecution"
+}
+
 /// Returns whether a call is answered only when a promise is settled.
 pub(crate) fn awaits_promise(method: &str, params: Option<&[u8]>) -> bool {
     let says_so = |params: &[u8]| memchr::memmem::find(params, b"awaitPromise").is_some();

@@ -63,6 +63,8 @@ pub(super) enum Purpose {
     Isolate(SessionId),
     /// Whether a page that does not answer is being left.
     Standing(SessionId),
+    /// Whether the script has ended that asks one question after another.
+    Row(SessionId),
     /// Whether the backend lets us have the Debugger domain: part of the set-up, as is the next.
     BridgeProbe(SessionId),
     /// The script that asks in place of the native dialogs.
@@ -135,6 +137,9 @@ impl Supervisor {
         if let Some(session) = session.filter(|_| blocking::navigates(method)) {
             self.on_navigation_sent(session, params);
         }
+        if let Some(session) = session.filter(|_| blocking::ends_scripts(method)) {
+            self.on_script_stopped(session);
+        }
         let of_client = matches!(purpose, Purpose::Client { .. }).then_some(id);
         self.effects.push_back(Effect::Send(of_client, envelope::write_command(id, method, params, session)));
         self.calls.insert(id, Flight { purpose, session: session.cloned(), method: method.into(), deadline });
@@ -154,7 +159,7 @@ impl Supervisor {
             Purpose::SetUp(_) | Purpose::PageEnable(_) | Purpose::Focus(_) | Purpose::FrameTree(_) => {
                 AS_LONG_AS_IT_TAKES
             }
-            Purpose::Console { .. } => AS_LONG_AS_IT_TAKES,
+            Purpose::Console { .. } | Purpose::Row(_) => AS_LONG_AS_IT_TAKES,
             Purpose::BridgeProbe(_) | Purpose::BridgeScript(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };
@@ -192,6 +197,7 @@ impl Supervisor {
             Purpose::FrameTree(session) => self.on_frame_tree(&session, end),
             Purpose::Isolate(session) => self.on_isolate(&session, end),
             Purpose::Standing(session) => self.on_standing(&session, &end),
+            Purpose::Row(session) => self.end_row(&session),
             Purpose::BridgeProbe(session) => self.on_bridge_probed(&session, end),
             Purpose::BridgeScript(session) => self.on_bridge_script(&session, end),
             Purpose::BridgeOwner(asking) => self.go_on_asking(asking, &end, Self::on_owner),

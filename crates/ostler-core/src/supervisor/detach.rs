@@ -40,6 +40,7 @@ impl Supervisor {
     /// Forgets a session and ends what is in flight on it.
     fn drop_session(&mut self, id: &SessionId, why: &'static str) -> Option<Session> {
         let session = self.sessions.remove(id)?;
+        self.end_row(id);
         if let Some(timer) = session.deadline {
             self.timers.stop(timer);
         }

@@ -133,6 +133,7 @@ impl Supervisor {
             session_id: id.clone(),
             frame_id: target.as_frame(),
             answerable: false,
+            in_a_row: 1,
         };
         let dialog = Dialog {
             view: Arc::new(view),

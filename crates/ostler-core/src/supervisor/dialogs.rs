@@ -16,6 +16,7 @@ use bytes::Bytes;
 
 use super::answers::{Answer, CLOSED_BY_OTHERS};
 use super::bridge::Via;
+use super::focus::Leaving;
 use super::publish::Dirty;
 use super::requests::Then;
 use super::timers::{Timer, TimerId};
@@ -79,6 +80,11 @@ impl Supervisor {
         let Some(opening) = wire::read::<wire::DialogOpening<'_>>(params) else { return };
         let Some(session) = self.sessions.get(id).filter(|session| session.supervised) else { return };
         let Some(target) = session.tab.clone() else { return };
+        if self.sessions.get(id).is_some_and(|session| session.leaving != Leaving::No) {
+            // The navigation has ended what the page's script asked over the bridge, of which nothing tells, and the script
+            // asks on (fact F18).
+            self.close_pauses_of(id);
+        }
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
         let owner = tab.frames.as_ref().and_then(|frames| frames.session_of(&opening.frame_id)).unwrap_or(id).clone();
         // Within one process they queue, so one that opens beside another is of another process: it dismisses
@@ -103,7 +109,8 @@ impl Supervisor {
     pub(super) fn on_asked(&mut self, target: &TargetId, asked: Asked) {
         let Asked { kind, message, default_prompt, frame, root, owner, answerable, raw, via } = asked;
         let Some(task) = self.tabs.get(target).and_then(|tab| self.tasks.get_mut(&tab.task)) else { return };
-        let number = task.next_dialog_id();
+        let (number, timeout) = (task.next_dialog_id(), task.dialog_timeout);
+        let in_a_row = self.count_in_row(&owner);
         let view = DialogView {
             id: number,
             kind,
@@ -113,9 +120,9 @@ impl Supervisor {
             session_id: root,
             frame_id: frame,
             answerable,
+            in_a_row,
         };
         let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
-        let timeout = task.dialog_timeout;
         let dialog = Dialog {
             view: Arc::new(view),
             raw,

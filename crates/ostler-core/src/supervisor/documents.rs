@@ -107,6 +107,7 @@ impl Supervisor {
                 // Perhaps in another process now, and certainly in one that runs.
                 let crashed = std::mem::replace(&mut session.crashed, false);
                 session.isolate = None;
+                self.forget_hung_frame(id);
                 if crashed {
                     self.adjust_bridge_of(id);
                 }

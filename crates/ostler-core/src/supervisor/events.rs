@@ -28,10 +28,18 @@ impl Supervisor {
     /// Remembers that the session's renderer answers: a call beside it that does not waits for
     /// something else than the page's script.
     fn on_sign_of_life(&mut self, flight: &Flight<Purpose>) {
+        if let Some(id) = flight.session.as_ref().filter(|_| blocking::ends_scripts(&flight.method)) {
+            self.on_script_ended(id);
+        }
         if let Some(session) = flight.session.as_ref().and_then(|id| self.sessions.get_mut(id))
             && !blocking::finishes_despite_dialog(&flight.method)
         {
             session.heard = self.now;
+            if session.hung.is_some()
+                && let Some(id) = &flight.session
+            {
+                return self.forget_hung_frame(id);
+            }
             if let Some(target) = session.tab.clone().filter(|_| session.kind == sessions::Kind::Page) {
                 self.forget_hung(&target);
                 if let Some(tab) = self.tabs.get_mut(&target) {

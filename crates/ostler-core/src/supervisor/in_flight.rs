@@ -109,20 +109,31 @@ impl Supervisor {
     /// Returns the error of a command whose time is over, with what is known of its page.
     pub(super) fn timeout_of(&self, flight: &Flight<Purpose>) -> CallError {
         let timeout = time_of(flight);
+        if let (Purpose::Client { awaits, .. }, Some(session)) = (&flight.purpose, &flight.session)
+            && let Some(error) = self.asked_meanwhile(session, &flight.method, *awaits)
+        {
+            return error;
+        }
         let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
         // What was on its way as the command was sent is heard after it.
         let silent = session.is_some_and(|session| self.now.since(session.heard) > timeout / 2);
         let probe =
             |other: &Flight<Purpose>| matches!(other.purpose, Purpose::Isolate(_)) && other.session == flight.session;
-        let busy = silent && waits_for_the_page(&flight.method) && self.calls.any(probe);
         let tab = session.and_then(|session| self.tabs.get(session.tab.as_ref()?));
+        let frame = flight.session.as_ref().and_then(|id| self.frame_apart(id));
+        let hung_since = match &frame {
+            Some(_) => session.and_then(|session| session.hung),
+            None => tab.and_then(|tab| tab.hung),
+        };
+        // What is known to hang and has not been heard of since need not be asked again.
+        let busy = silent && waits_for_the_page(&flight.method) && (hung_since.is_some() || self.calls.any(probe));
         let hint = match (self.hint_of_silence(timeout), tab) {
             (TimeoutHint::None, Some(tab)) if busy && tab.held_up => TimeoutHint::Leaving,
             // Until it comes the browser holds back what is meant for the page (fact F41).
             (TimeoutHint::None, Some(tab)) if busy && tab.arriving => TimeoutHint::Arriving,
-            (TimeoutHint::None, tab) if busy => {
-                let known = tab.and_then(|tab| tab.hung).map_or(Duration::ZERO, |since| self.now.since(since));
-                TimeoutHint::PageBusy { for_ms: millis(known.max(timeout)) }
+            (TimeoutHint::None, _) if busy => {
+                let known = hung_since.map_or(Duration::ZERO, |since| self.now.since(since));
+                TimeoutHint::PageBusy { for_ms: millis(known.max(timeout)), frame }
             }
             (hint, _) => hint,
         };

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::requests::{Request, gone};
+use super::requests::{Request, gone, millis};
+use super::rows::PROBE;
 use super::sessions::Kind;
 use super::timers::Timer;
 use super::{End, Flight, Outcome, Purpose, Supervisor};
@@ -34,7 +35,10 @@ impl Supervisor {
             return self.finish(waiter, Err(CallError::DialogOpen { dialog, sent: false }));
         }
         for id in documents {
-            self.send_own(Purpose::Interrupt(waiter), Some(&id), "Runtime.getIsolateId", "{}");
+            // A script that asks over the bridge again and again lets much else be answered meanwhile.
+            let bridged = self.sessions.get(&id).is_some_and(|session| session.bridge.is_some());
+            let (method, params) = if bridged { ("Runtime.evaluate", PROBE) } else { ("Runtime.getIsolateId", "{}") };
+            self.send_own(Purpose::Interrupt(waiter), Some(&id), method, params);
         }
         self.start_timer(PATIENCE, Timer::Interrupt(waiter));
     }
@@ -67,7 +71,7 @@ impl Supervisor {
             let error = match error {
                 CallError::Timeout { timeout_ms, hint, .. } => {
                     let hint = match hint {
-                        TimeoutHint::BrowserSilent => hint,
+                        TimeoutHint::BrowserSilent => TimeoutHint::BrowserSilent,
                         _ if held_up => TimeoutHint::Leaving,
                         _ => TimeoutHint::StillBusy,
                     };
@@ -80,6 +84,18 @@ impl Supervisor {
         if !self.calls.any(mine) {
             self.finish(waiter, Ok(Outcome::Done));
         }
+    }
+
+    /// Nothing stops the script of a page any more: whoever waits for that hears so at once.
+    pub(super) fn give_up_interrupting(&mut self, id: &SessionId) {
+        let tried = |flight: &Flight<Purpose>| {
+            matches!(flight.purpose, Purpose::Interrupt(_)) && flight.session.as_ref() == Some(id)
+        };
+        self.fail_flights(tried, |flight| CallError::Timeout {
+            method: flight.method.to_string(),
+            timeout_ms: millis(PATIENCE),
+            hint: TimeoutHint::Leaving,
+        });
     }
 
     /// A page is about to be left whose script is known never to end. It is stopped first: a document of the same site

@@ -83,6 +83,7 @@ impl Supervisor {
                 self.timers.stop(timer);
             }
         }
+        self.rows.clear();
         self.suspend_tabs();
         // Last, so that nothing that follows from an end finds a session to send on.
         self.fail_flights(

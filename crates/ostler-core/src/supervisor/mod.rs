@@ -42,6 +42,7 @@ mod reach;
 mod recovery;
 mod requests;
 mod routing;
+mod rows;
 mod sessions;
 mod set_up;
 mod silence;
@@ -65,6 +66,7 @@ pub use self::leaving::LEAVE;
 use self::leaving::{Departed, Leave};
 use self::link::Link;
 use self::requests::Request;
+use self::rows::Row;
 use self::sessions::{Session, Tab};
 use self::tasks::Task;
 use self::timers::{Timer, TimerId, Timers};
@@ -96,6 +98,8 @@ pub struct Supervisor {
     left_armed: Vec<TargetId>,
     /// The tabs that have open dialogs, and some that had.
     asking: Vec<TargetId>,
+    /// What pages have asked whose script has not been seen to end.
+    rows: IdMap<SessionId, Row>,
     /// Tabs that clients have closed and that the browser has not yet told to be gone.
     closing: Vec<TargetId>,
     /// Requests that wait for the connection.
@@ -133,6 +137,7 @@ impl Supervisor {
             targets: Vec::new(),
             left_armed: Vec::new(),
             asking: Vec::new(),
+            rows: IdMap::default(),
             closing: Vec::new(),
             waiting: Vec::new(),
             wide: None,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Supervisor;
 use super::answers::AnsweredBy;
+use super::publish::Dirty;
 use super::timers::Timer;
 use crate::ids::{DialogId, TargetId, TaskId};
 use crate::time::Timestamp;
@@ -17,7 +18,10 @@ impl Supervisor {
     /// Has a dialog answered as its task wants it, or leaves it to the agent: then it blocks what it blocks.
     pub(super) fn decide(&mut self, target: &TargetId, number: DialogId) {
         match self.decision(target, number) {
-            Some((accept, by)) => self.answer(target, number, accept, None, by),
+            Some((accept, by)) => {
+                self.answer(target, number, accept, None, by);
+                self.end_calls_behind_row(target, number);
+            }
             None => self.block(target, number),
         }
     }
@@ -79,6 +83,7 @@ impl Supervisor {
     fn withdraw_policys_answer(&mut self, target: &TargetId, number: DialogId) {
         if let Some(dialog) = self.dialog_mut(target, number) {
             dialog.answer.take_if(|answer| answer.by == AnsweredBy::Policy && !answer.on_its_way);
+            self.touch(target, Dirty::DIALOGS);
         }
     }
 

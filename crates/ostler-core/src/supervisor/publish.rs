@@ -4,9 +4,11 @@ use std::ops::{BitOr, BitOrAssign};
 use std::sync::{Arc, OnceLock};
 
 use super::Supervisor;
+use super::answers::AnsweredBy;
+use super::dialogs::Dialog;
 use super::frames::Frames;
 use super::link::Link;
-use crate::ids::{TargetId, TaskId};
+use crate::ids::{DialogId, TargetId, TaskId};
 use crate::view::{
     ClosedDialogView, ConsoleEntry, DialogView, FrameTreeView, PolicyView, SessionView, TabView, TaskView,
 };
@@ -49,6 +51,7 @@ impl BitOrAssign for Dirty {
 pub(super) struct Parts {
     tabs: Arc<[TabView]>,
     pending: Arc<[Arc<DialogView>]>,
+    by_policy: Arc<[DialogId]>,
     recent: Arc<[ClosedDialogView]>,
     frame_tree: Option<Arc<FrameTreeView>>,
     all_frames: Option<Arc<FrameTreeView>>,
@@ -101,6 +104,10 @@ impl Supervisor {
         }
         if dirty.has(Dirty::DIALOGS) {
             task.parts.pending = self.open_dialogs(&task).map(|(_, dialog)| Arc::clone(&dialog.view)).collect();
+            let by_policy =
+                |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|given| given.by == AnsweredBy::Policy);
+            let answered = self.open_dialogs(&task).filter(|(_, dialog)| by_policy(dialog));
+            task.parts.by_policy = answered.map(|(_, dialog)| dialog.view.id).collect();
             task.parts.recent = task.recent.iter().cloned().collect();
         }
         if dirty.has(Dirty::FRAMES) {
@@ -127,6 +134,7 @@ impl Supervisor {
                     session_id: id.clone(),
                     target_id: session.target.clone(),
                     kind: session.kind.as_str().to_owned(),
+                    hung: session.hung.is_some(),
                 })
                 .collect();
             views.sort_by(|a, b| a.session_id.cmp(&b.session_id));
@@ -140,6 +148,7 @@ impl Supervisor {
             current_session: current.and_then(|tab| tab.session.clone()),
             tabs: Arc::clone(&task.parts.tabs),
             pending_dialogs: Arc::clone(&task.parts.pending),
+            answered_by_policy: Arc::clone(&task.parts.by_policy),
             recent_dialogs: Arc::clone(&task.parts.recent),
             frame_tree: task.parts.frame_tree.clone(),
             all_frames: task.parts.all_frames.clone(),

@@ -271,6 +271,12 @@ impl Supervisor {
         if !waits && let Some(dialog) = self.blocking_dialog(id, &call.method, call.params.as_deref()) {
             return self.fail_request(request, CallError::DialogOpen { dialog, sent: false });
         }
+        if !waits {
+            let awaits = blocking::awaits_promise(&call.method, call.params.as_deref());
+            if let Some(error) = self.asks_on(id, &call.method, awaits, false) {
+                return self.fail_request(request, error);
+            }
+        }
         if call.method.starts_with("Debugger.") {
             self.on_client_uses_debugger(id, &call.method.clone());
         }

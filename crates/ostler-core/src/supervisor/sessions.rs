@@ -74,6 +74,8 @@ pub(crate) struct Session {
     /// The V8 isolate of its renderer's main thread: sessions with the same one share a process.
     pub(crate) isolate: Option<Box<str>>,
     pub(crate) crashed: bool,
+    /// Since when a script keeps the frame busy that it is of, as a tab's `hung`.
+    pub(crate) hung: Option<Timestamp>,
     /// Whether its console and its script contexts are told as they come; in a quiet task they are not.
     pub(super) runtime: bool,
     /// How far the console of a quiet session was told.
@@ -119,6 +121,7 @@ impl Session {
             deadline: None,
             isolate: None,
             crashed: false,
+            hung: None,
             runtime: false,
             console: Told::default(),
             heard: Timestamp::default(),

@@ -96,17 +96,30 @@ impl Supervisor {
         self.calls.any(|flight| matches!(flight.purpose, Purpose::Alive))
     }
 
-    /// Keeps in mind that a script keeps the page busy, for whoever looks at the tabs: they are told from what is known.
+    /// Keeps in mind that a script keeps a page or a frame busy, for whoever looks at them: they are told from what is
+    /// known.
     pub(super) fn note_hung(&mut self, flight: &Flight<Purpose>, error: &CallError) {
-        let session = flight.session.as_ref().and_then(|id| self.sessions.get(id));
-        let tab = session.filter(|session| session.kind == Kind::Page).and_then(|session| session.tab.clone());
         let busy =
             matches!(error, CallError::Timeout { hint: TimeoutHint::PageBusy { .. } | TimeoutHint::Leaving, .. });
+        // The answer to what we ask ourselves may only be late, as when the whole browser is stopped.
+        if !busy || !matches!(flight.purpose, Purpose::Client { .. }) {
+            return;
+        }
         let since = self.now - time_of(flight);
-        let Some(target) = tab.filter(|_| busy) else { return };
-        if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.hung.is_none()) {
-            tab.hung = Some(since);
-            self.touch(&target, Dirty::TABS);
+        let Some(session) = flight.session.as_ref().and_then(|id| self.sessions.get_mut(id)) else { return };
+        let Some(target) = session.tab.clone() else { return };
+        match session.kind {
+            Kind::Page => {
+                if let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.hung.is_none()) {
+                    tab.hung = Some(since);
+                    self.touch(&target, Dirty::TABS);
+                }
+            }
+            Kind::Iframe if session.hung.is_none() => {
+                session.hung = Some(since);
+                self.touch(&target, Dirty::SESSIONS);
+            }
+            _ => {}
         }
     }
 
@@ -120,6 +133,16 @@ impl Supervisor {
         }
     }
 
+    /// The same of a frame.
+    pub(super) fn forget_hung_frame(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        if session.hung.take().is_some()
+            && let Some(target) = session.tab.clone()
+        {
+            self.touch(&target, Dirty::SESSIONS);
+        }
+    }
+
     /// A page that did not answer was asked what only the browser answers, and only while the page is not being left for a
     /// document that waits for it.
     pub(super) fn on_standing(&mut self, id: &SessionId, end: &End) {
@@ -128,6 +151,9 @@ impl Supervisor {
         let tab = self.sessions.get(id).and_then(|session| session.tab.as_ref());
         if let Some(tab) = tab.and_then(|tab| self.tabs.get_mut(tab)) {
             tab.held_up = held_up;
+        }
+        if held_up {
+            self.give_up_interrupting(id);
         }
     }
 
@@ -146,7 +172,7 @@ impl Supervisor {
         self.end_reading(id);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.crashed = true;
-        session.isolate = None;
+        (session.isolate, session.hung) = (None, None);
         let (kind, tab, supervised) = (session.kind.clone(), session.tab.clone(), session.supervised);
         let what = format!("{} {}", if kind == Kind::Page { "tab" } else { "frame" }, session.target);
         // What the browser answers is still answered (fact C20); the rest never will be.

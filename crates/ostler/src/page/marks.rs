@@ -120,7 +120,8 @@ impl<T: TaskLayer> Page<'_, T> {
         holder: Holder,
         gathering: &mut Gathering,
     ) -> Result<Sheet, CallError> {
-        let document = self.document(frame, frames.session(frame), FRAME_PATIENCE).await?;
+        let session = frames.session(frame);
+        let document = self.document(frame, session, self.patience(session, FRAME_PATIENCE)).await?;
         self.sheet(document, Some(holder), false, gathering).await
     }
 

@@ -55,6 +55,8 @@ use crate::tasks::CallRequest;
 
 /// How long a small call into a page may take that has just answered: a script can always begin to keep it busy.
 const CALL: Duration = Duration::from_secs(5);
+/// How long a frame that is known to hang may take to show that it does not any more.
+const HUNG: Duration = Duration::from_millis(200);
 
 /// One tab's page, for one piece of work.
 #[derive(Debug)]
@@ -77,6 +79,13 @@ impl<'a, T: TaskLayer> Page<'a, T> {
     /// Returns what is kept of the pages that the task was shown.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// Returns how long a document may take that usually gets so long: one that a script is known to keep busy shows
+    /// with its answer that it is free again, and is not waited for.
+    fn patience(&self, session: &SessionId, usual: Duration) -> Duration {
+        let hung = self.view().is_ok_and(|view| view.sessions.iter().any(|of| of.hung && of.session_id == *session));
+        if hung { usual.min(HUNG) } else { usual }
     }
 
     fn view(&self) -> Result<Arc<TaskView>, CallError> {

@@ -123,10 +123,13 @@ impl<T: TaskLayer> Page<'_, T> {
         let frames = self.frames()?;
         let (document, root) = match scope {
             Scope::Page => (self.document(frames.top(), frames.session(frames.top()), patience).await?, None),
-            Scope::Frame(frame) => (self.document(frame, frames.session(frame), patience).await?, None),
+            Scope::Frame(frame) => {
+                let session = frames.session(frame);
+                (self.document(frame, session, self.patience(session, patience)).await?, None)
+            }
             Scope::Element(number) => {
                 let document = self.document_of(Ref(*number))?;
-                if !document.answers(self, patience).await? {
+                if !document.answers(self, self.patience(&document.session, patience)).await? {
                     return Err(removed(Ref(*number), None));
                 }
                 (document, Some(*number))
@@ -191,7 +194,7 @@ impl<T: TaskLayer> Writer<'_, '_, T> {
                 continue;
             }
             let session = self.frames.session(&frame).clone();
-            match self.page.document(&frame, &session, FRAME_PATIENCE).await {
+            match self.page.document(&frame, &session, self.page.patience(&session, FRAME_PATIENCE)).await {
                 Ok(document) => levels.push(self.level(document, None, walked.indent).await),
                 Err(error) => self.note(walked.indent, &unreadable(&error)),
             }
@@ -291,6 +294,7 @@ fn walk_time(room: usize) -> Duration {
 fn unreadable(error: &CallError) -> String {
     match error {
         CallError::DialogOpen { dialog, .. } => format!("(cannot be read while {} is open)", dialog.id),
+        CallError::AsksOn { .. } => "(cannot be read: a script of it asks again and again)".to_owned(),
         CallError::Timeout { .. } => {
             "(does not answer: a script of it, or a dialog in another tab of its site, keeps it busy)".to_owned()
         }

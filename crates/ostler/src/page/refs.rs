@@ -123,7 +123,8 @@ impl<T: TaskLayer> Page<'_, T> {
 
     async fn reach_in(&self, document: &Document, of: Ref, for_use: Use) -> Result<Reached, CallError> {
         let arguments = [Argument::Value(json!(of.0)), Argument::Value(json!(for_use))];
-        let spot: Spot = document.ask(self, "reach", &arguments, CALL).await?;
+        let patience = self.patience(&document.session, CALL);
+        let spot: Spot = document.ask(self, "reach", &arguments, patience).await?;
         spot.check(of)?;
         let what = spot.what.0.clone();
         let object = document.element(self, of.0).await?.ok_or_else(|| removed(of, Some(&what)))?;

@@ -1,8 +1,8 @@
 //! `browser_cdp`: any CDP call, for what no other tool does.
 
 use bytes::Bytes;
-use ostler_core::CallError;
-use ostler_core::view::{TabState, TabView};
+use ostler_core::view::{SessionView, TabState, TabView, TaskView};
+use ostler_core::{CallError, FrameId, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -53,11 +53,16 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         frame: args.frame_id.as_deref().map(Into::into),
         timeout: Some(timeout),
     };
-    if args.timeout_s.is_none() && route.frame.is_none() && needs_an_answer(&args.method) {
+    if args.timeout_s.is_none() && needs_an_answer(&args.method) {
+        let frame = route.frame.as_ref().and_then(|frame| hung_session(&view, frame));
+        if let Some(session) = frame {
+            let route = Route { session: Some(session.clone()), ..Route::default() };
+            context.ask(route, HUNG).await.map_err(|error| silent(error, &args.method))?;
+        }
         let target = route.target.as_ref().or(view.current.as_ref());
         let hung = |tab: &&TabView| Some(&tab.target_id) == target && tab.state == TabState::Hung;
-        if let Some(tab) = view.tabs.iter().find(hung) {
-            context.tab_of(tab)?.ask(HUNG).await?;
+        if let Some(tab) = view.tabs.iter().find(hung).filter(|_| route.frame.is_none()) {
+            context.tab_of(tab)?.ask(HUNG).await.map_err(|error| silent(error, &args.method))?;
         }
     }
     let params = params.map(|params| Bytes::copy_from_slice(params.as_bytes()));
@@ -67,6 +72,22 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         message: format!("the browser's answer to {} is no JSON", args.method),
     })?;
     Ok(Outcome::new(text_of(result), &Data { result }))
+}
+
+/// Says of the method itself what was found out by another one.
+fn silent(error: CallError, method: &str) -> CallError {
+    match error {
+        CallError::Timeout { timeout_ms, hint, .. } => {
+            CallError::Timeout { method: method.to_owned(), timeout_ms, hint }
+        }
+        error => error,
+    }
+}
+
+/// Returns the session of a frame that a script is known to keep busy.
+fn hung_session<'a>(view: &'a TaskView, frame: &FrameId) -> Option<&'a SessionId> {
+    let hung = |session: &&SessionView| session.hung && session.target_id.as_frame() == *frame;
+    view.sessions.iter().find(hung).map(|session| &session.session_id)
 }
 
 /// Returns whether a method gets no answer from a page whose script never ends, and does not end that script either.

@@ -77,6 +77,6 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         Some(found) => format!("Clicked {}.", found.what),
         None => "Nothing was clicked: this came first.".to_owned(),
     };
-    let text = aftermath.told_after(done);
+    let text = aftermath.told_after(done, context.words);
     Ok(Outcome::new(text, &Data { at: found.map(|found| found.at), aftermath }))
 }

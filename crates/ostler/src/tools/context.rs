@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::OnDialog;
-use ostler_core::view::{TabState, TabView, TaskView};
+use ostler_core::view::{DialogPolicy, TabState, TabView, TaskView};
 use ostler_core::{CallError, FrameId, SessionId, TargetId, TaskId, Words};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -83,6 +83,12 @@ impl<'a, T: TaskLayer> Context<'a, T> {
         Ok(tab)
     }
 
+    /// Asks a page or a frame whether it answers at all.
+    pub(super) async fn ask(&self, route: Route, patience: Duration) -> Result<(), CallError> {
+        let route = Route { timeout: Some(patience), ..route };
+        self.call::<IgnoredAny>("Runtime.getIsolateId", &json!({}), route).await.map(drop)
+    }
+
     /// Makes a call with raw parameters and returns its raw result.
     pub(super) async fn call_raw(&self, method: &str, params: Option<Bytes>, route: Route) -> Result<Bytes, CallError> {
         let request = CallRequest {
@@ -133,7 +139,14 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
 
     /// Asks the page whether it answers at all.
     pub(super) async fn ask(&self, patience: Duration) -> Result<(), CallError> {
-        self.call_within::<IgnoredAny>("Runtime.getIsolateId", &json!({}), patience).await.map(drop)
+        self.context.ask(self.route(), patience).await
+    }
+
+    /// Returns whether what the task's pages ask is answered by its policy, and over in a moment.
+    pub(super) fn policy_answers(&self) -> Result<bool, CallError> {
+        let view = self.context.view()?;
+        let answerable = view.pending_dialogs.iter().all(|dialog| dialog.answerable);
+        Ok(view.policy.dialog_policy != DialogPolicy::MustRespond && answerable)
     }
 
     /// Returns the tab's page, as one who reads it or acts on its elements sees it.

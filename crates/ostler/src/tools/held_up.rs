@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ostler_core::view::DialogView;
-use ostler_core::{CallError, DialogId, SessionId};
+use ostler_core::{CallError, DialogId, SessionId, TimeoutHint, Words};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::context::{Context, Route, Tab};
@@ -20,41 +21,68 @@ pub(super) const ASK_AFTER: Duration = Duration::from_secs(2);
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// What a page waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum HeldUp {
     /// This dialog, which stops the page's own process.
-    ByDialog(DialogId),
+    Dialog(DialogId),
+    /// A script of the page's own process, which spins or asks on and on: what a call to it ended with.
+    Script(CallError),
     /// A frame whose process does not answer: its address, and the dialog that stops it, where that is known.
-    ByFrame { url: String, dialog: Option<DialogId> },
+    Frame { url: String, dialog: Option<DialogId> },
+}
+
+/// How far a page is that has been silent for a while.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// Its document says that it is loaded.
+    Complete,
+    Loading,
+    HeldUp(HeldUp),
+}
+
+/// Looks at a page again and again. One that gives no answer once may only be at work, as pages are that have just come.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    silent: bool,
+}
+
+impl Lookout {
+    /// Asks the current tab how far it is, or what holds it up: the first thing that is found.
+    pub(super) async fn look<T: TaskLayer>(&mut self, tab: &Tab<'_, T>) -> Look {
+        let was_silent = std::mem::take(&mut self.silent);
+        match ask(tab.context(), tab.session.clone(), ANSWER).await {
+            Ok(state) if state == "complete" => Look::Complete,
+            Err(CallError::DialogOpen { dialog, .. }) => Look::HeldUp(HeldUp::Dialog(dialog.id)),
+            Err(error) if HeldUp::is_by_script(&error) => {
+                self.silent = true;
+                // That a script asks on and on is known only once it has done so for a while.
+                let is_sure = was_silent || matches!(error, CallError::AsksOn { .. });
+                if is_sure { Look::HeldUp(HeldUp::Script(error)) } else { Look::Loading }
+            }
+            _ => match by_frame(tab).await {
+                Some(held) => Look::HeldUp(held),
+                None => Look::Loading,
+            },
+        }
+    }
 }
 
 impl HeldUp {
-    /// Returns what holds the current tab up: the first thing that is found.
-    pub(super) async fn of<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<Self> {
-        if let Some(dialog) = dialog_of_process(tab).await {
-            return Some(Self::ByDialog(dialog.id));
-        }
-        let context = tab.context();
-        let asked = tab.frames_apart().into_iter().map(async |(url, session)| {
-            let dialog = match ask(context, session).await {
-                Err(CallError::Timeout { .. }) => None,
-                Err(CallError::DialogOpen { dialog, .. }) => Some(dialog.id),
-                _ => return None,
-            };
-            Some(Self::ByFrame { url, dialog })
-        });
-        join_all(asked).await.into_iter().flatten().next()
+    /// Returns whether a call to a page ended so because of a script of it.
+    pub(super) fn is_by_script(error: &CallError) -> bool {
+        matches!(error, CallError::AsksOn { .. } | CallError::Timeout { hint: TimeoutHint::PageBusy { .. }, .. })
     }
 
     /// Says what the page waits for.
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn sentence(&self, words: Words) -> String {
         let (frame, dialog) = match self {
-            Self::ByDialog(dialog) => {
+            Self::Dialog(dialog) => {
                 return format!("It does not load any further before {dialog} is answered, which stops its process.");
             }
+            Self::Script(error) => return format!("It does not load any further: {}.", why(error, words)),
             // One that has no document yet has no address either.
-            Self::ByFrame { url, dialog } if url.is_empty() => ("one of its frames".to_owned(), dialog),
-            Self::ByFrame { url, dialog } => (format!("its frame {url}"), dialog),
+            Self::Frame { url, dialog } if url.is_empty() => ("one of its frames".to_owned(), dialog),
+            Self::Frame { url, dialog } => (format!("its frame {url}"), dialog),
         };
         let why = match dialog {
             Some(dialog) => format!("{dialog} stops it"),
@@ -64,16 +92,57 @@ impl HeldUp {
     }
 }
 
+/// Says what a script does for which a page does not answer, and what ends it.
+pub(super) fn why(error: &CallError, words: Words) -> String {
+    match (error, error.next_step(words)) {
+        (CallError::AsksOn { dialog, .. }, Some(step)) => format!(
+            "a script asks again and again without ending ({} dialogs in a row were answered by the dialog policy); {step}",
+            dialog.in_a_row
+        ),
+        (_, Some(step)) => format!("a script keeps it busy; wait, {step}"),
+        (_, None) => "a script keeps it busy".to_owned(),
+    }
+}
+
+async fn by_frame<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<HeldUp> {
+    let context = tab.context();
+    let asked = tab.frames_apart().into_iter().map(async |(url, session)| {
+        let dialog = match ask(context, session, ANSWER).await {
+            Err(CallError::Timeout { .. } | CallError::AsksOn { .. }) => None,
+            Err(CallError::DialogOpen { dialog, .. }) => Some(dialog.id),
+            _ => return None,
+        };
+        Some(HeldUp::Frame { url, dialog })
+    });
+    join_all(asked).await.into_iter().flatten().next()
+}
+
 /// Returns the dialog that stops a tab's process, whichever tab it is of.
 pub(super) async fn dialog_of_process<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<Arc<DialogView>> {
-    match ask(tab.context(), tab.session.clone()).await {
+    match ask(tab.context(), tab.session.clone(), ANSWER).await {
         Err(CallError::DialogOpen { dialog, .. }) => Some(dialog),
         _ => None,
     }
 }
 
-/// Asks for what also a page that waits in a question of the bridge does not answer: only a promise is held up there.
-async fn ask<T: TaskLayer>(context: &Context<'_, T>, session: SessionId) -> Result<Value, CallError> {
-    let route = Route { session: Some(session), timeout: Some(ANSWER), ..Route::default() };
-    context.call("Runtime.evaluate", &json!({"expression": "0", "awaitPromise": true}), route).await
+/// Asks a document how far it is, and so whether it answers at all. It is asked for what also a page that waits in a
+/// question of the bridge does not answer: only a promise is held up there.
+pub(super) async fn ask<T: TaskLayer>(
+    context: &Context<'_, T>,
+    session: SessionId,
+    patience: Duration,
+) -> Result<Value, CallError> {
+    #[derive(Deserialize)]
+    struct Evaluated {
+        result: State,
+    }
+    #[derive(Deserialize)]
+    struct State {
+        #[serde(default)]
+        value: Value,
+    }
+    let route = Route { session: Some(session), timeout: Some(patience), ..Route::default() };
+    let params = json!({"expression": "document.readyState", "awaitPromise": true, "returnByValue": true});
+    let answer: Evaluated = context.call("Runtime.evaluate", &params, route).await?;
+    Ok(answer.result.value)
 }

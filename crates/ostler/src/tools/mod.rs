@@ -12,6 +12,7 @@ mod input;
 mod outcome;
 mod place;
 mod schema;
+mod stopped;
 mod tab_names;
 mod waiting;
 
@@ -135,11 +136,11 @@ impl Failure {
 
     /// Returns the one sentence of the contract's `error`, the open dialogs included.
     pub(crate) fn sentence(&self) -> String {
-        let told = match &self.error {
-            CallError::DialogOpen { dialog, .. } => Some(dialog.id),
-            _ => None,
+        let is_told = |dialog: &DialogView| match &self.error {
+            CallError::DialogOpen { dialog: told, .. } => told.id == dialog.id,
+            _ => false,
         };
-        let others = self.open.iter().filter(|dialog| Some(dialog.id) != told);
+        let others = self.open.iter().filter(|dialog| !is_told(dialog));
         others.fold(self.error.sentence(self.words), |told, dialog| {
             format!("{}. {}", told.trim_end_matches('.'), outcome::dialog_line(dialog, self.words))
         })
@@ -157,7 +158,12 @@ pub(crate) async fn run<T: TaskLayer>(
     words: Words,
 ) -> Result<Bytes, Failure> {
     let before = tasks.view(task);
-    let outcome = dispatch(name, &Context::new(tasks, task, words), args).await;
+    let context = Context::new(tasks, task, words);
+    let outcome = tokio::select! {
+        outcome = dispatch(name, &context, args) => outcome,
+        // A script is told by its own calls.
+        error = stopped::is_silent(&context), if name != "browser_run" => Err(error),
+    };
     let after = tasks.view(task);
     let open = after.as_deref().map_or_else(|_| Arc::default(), open_dialogs);
     match outcome {
@@ -197,8 +203,13 @@ fn tells_of_another_document(message: &str) -> bool {
     tells_of_gone_document(message) || message.contains("Not attached to an active page")
 }
 
+/// Returns the dialogs that somebody has to answer.
 fn open_dialogs(view: &TaskView) -> Arc<[Arc<DialogView>]> {
-    Arc::clone(&view.pending_dialogs)
+    let (pending, answered) = (&view.pending_dialogs, &view.answered_by_policy);
+    match answered.is_empty() {
+        true => Arc::clone(pending),
+        false => pending.iter().filter(|dialog| !answered.contains(&dialog.id)).cloned().collect(),
+    }
 }
 
 fn unknown_tool(name: &str) -> CallError {

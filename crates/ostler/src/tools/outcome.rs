@@ -154,6 +154,7 @@ mod tests {
             session_id: SessionId::from("S"),
             frame_id: FrameId::from("F"),
             answerable: true,
+            in_a_row: 1,
         })
     }
 

@@ -24,6 +24,6 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let action = Action::begin(&tab).await?;
     let done = keyboard::press(&tab, &stroke).await;
     let aftermath = action.end(done).await?;
-    let text = aftermath.told_after(format!("Pressed {}.", args.key));
+    let text = aftermath.told_after(format!("Pressed {}.", args.key), context.words);
     Ok(Outcome::new(text, &aftermath))
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::context::Context;
+use super::held_up;
 use super::outcome::{Outcome, dialog_line};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
@@ -93,7 +94,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let outcome = match page.outline(&scope, room, patience).await {
         Ok(outlined) => fresh(&page, scope, outlined, since),
-        Err(why @ (CallError::DialogOpen { .. } | CallError::Timeout { .. })) => {
+        Err(why @ (CallError::DialogOpen { .. } | CallError::AsksOn { .. } | CallError::Timeout { .. })) => {
             let since = since.zip(last.as_deref()).map(|(number, last)| (number, compare(page.memory(), number, last)));
             as_it_was(last.as_deref(), since, &why, context.words)
         }
@@ -186,20 +187,7 @@ fn compare(memory: &Memory, number: u64, now: &Shown) -> Compared {
 
 /// Shows the page as it was last, or what had changed in it by then, since it does not answer now.
 fn as_it_was(last: Option<&Shown>, since: Option<(u64, Compared)>, why: &CallError, words: Words) -> Outcome {
-    let blocked = match why {
-        CallError::DialogOpen { dialog, .. } => format!("{} is open", dialog.describe()),
-        _ => {
-            // That it gave no answer in a short time says little of why.
-            let (hint, what) = match why {
-                CallError::Timeout { hint: hint @ TimeoutHint::Leaving, .. } => {
-                    (*hint, "it is being left, and a script that never ends holds that up: wait, or")
-                }
-                _ => (TimeoutHint::PageBusy { for_ms: 0 }, "a script keeps it busy: wait,"),
-            };
-            let busy = CallError::Timeout { method: String::new(), timeout_ms: 0, hint }.next_step(words);
-            format!("{what} {}", busy.unwrap_or_default())
-        }
-    };
+    let blocked = blocked_by(why, words);
     let because = why.code();
     let Some(last) = last else {
         let text = format!("The page cannot be read now, and was not read before: {blocked}.");
@@ -236,6 +224,27 @@ fn as_it_was(last: Option<&Shown>, since: Option<(u64, Compared)>, why: &CallErr
         stale: Some(Stale { age_s: age.as_secs_f64(), because }),
     };
     Outcome::new(text, &data)
+}
+
+/// Says what keeps the page from answering. That it gave no answer in a short time says little of that by itself.
+fn blocked_by(why: &CallError, words: Words) -> String {
+    let hint = match why {
+        CallError::DialogOpen { dialog, .. } => return format!("{} is open", dialog.describe()),
+        CallError::AsksOn { .. } => return held_up::why(why, words),
+        CallError::Timeout { hint, .. } => hint.clone(),
+        _ => TimeoutHint::None,
+    };
+    let (hint, what) = match hint {
+        hint @ TimeoutHint::Leaving => (hint, "it is being left, and a script that never ends holds that up: wait, or"),
+        hint @ TimeoutHint::Arriving => (hint, "it goes to another one, whose server has not answered yet:"),
+        hint @ TimeoutHint::BrowserSilent => {
+            (hint, "the browser itself answers nothing either, so its process is stopped or overloaded:")
+        }
+        hint @ TimeoutHint::PageBusy { .. } => (hint, "a script keeps it busy: wait,"),
+        _ => (TimeoutHint::PageBusy { for_ms: 0, frame: None }, "a script keeps it busy: wait,"),
+    };
+    let busy = CallError::Timeout { method: String::new(), timeout_ms: 0, hint };
+    format!("{what} {}", busy.next_step(words).unwrap_or_default())
 }
 
 fn age_words(age: Duration) -> String {

@@ -106,7 +106,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     if let Some(value) = value.as_deref().filter(|value| takes_keys(field.kind) && value.trim() != expected.trim()) {
         text = format!("{text} It now holds {:?}.", shown_value(value));
     }
-    Ok(Outcome::new(aftermath.told_after(text), &Data { value, aftermath }))
+    Ok(Outcome::new(aftermath.told_after(text, context.words), &Data { value, aftermath }))
 }
 
 /// One text on its way into one field.

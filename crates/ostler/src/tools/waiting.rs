@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ostler_core::view::{DialogPolicy, TabState};
+use ostler_core::view::TabState;
 use ostler_core::{CallError, TargetId};
 use tokio::time::{Instant, timeout_at};
 
@@ -84,10 +84,7 @@ impl<'a, T: TaskLayer> Watch<'a, T> {
 
     /// Returns whether what is open is being answered by the task's policy, and over in a moment.
     pub(super) fn policy_answers(&self) -> bool {
-        self.tab.context().view().is_ok_and(|view| {
-            view.policy.dialog_policy != DialogPolicy::MustRespond
-                && view.pending_dialogs.iter().all(|dialog| dialog.answerable)
-        })
+        self.tab.policy_answers().unwrap_or(false)
     }
 
     async fn next_until(&mut self, deadline: Instant, minds: Minds) -> Result<News, CallError> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::sandbox::wait_until;
+use super::snapshot::ref_in;
 use super::world::World;
 
 #[test]
@@ -114,4 +115,39 @@ fn a_page_whose_script_holds_its_leaving_up_is_told_so_and_closed() {
     world.tool("browser_tabs", json!({"action": "close"}));
     let opened = world.tool("browser_navigate", json!({"url": next, "new_tab": true}));
     assert_eq!(opened["data"]["title"], "next");
+}
+
+#[test]
+fn a_frame_of_another_process_that_spins_is_named_and_not_waited_for_again() {
+    let mut world = World::with(&[
+        ("/", "<title>around</title><iframe src='{there}/frame'></iframe>"),
+        ("/frame", "<button>inside</button><script>onmessage = () => { for (;;); }</script>"),
+    ]);
+    world.go("/");
+    let outline = world.outline();
+    let inside = outline.lines().find(|line| line.contains("inside")).and_then(ref_in);
+    let frames = world.line.state()["frame_tree"]["children"].clone();
+    let frame = frames[0]["frame_id"].as_str().unwrap().to_owned();
+    world.line.js("document.querySelector('iframe').contentWindow.postMessage('go', '*')");
+    let evaluate = |timeout_s| {
+        let params = json!({"expression": "1"});
+        json!({"method": "Runtime.evaluate", "params": params, "frame_id": frame, "timeout_s": timeout_s})
+    };
+    wait_until("the frame hangs", || world.try_tool("browser_cdp", evaluate(json!(1)))["error_code"] == "timeout");
+
+    let stop = format!("stop the script with browser_cdp, Runtime.terminateExecution and frame_id {frame}");
+    for (name, args) in [("browser_cdp", evaluate(json!(null))), ("browser_click", json!({"ref": inside}))] {
+        let asked = Instant::now();
+        let held = world.try_tool(name, args);
+        assert!(asked.elapsed() < Duration::from_secs(3), "{name}: {:?}", asked.elapsed());
+        let said = held["error"].as_str().unwrap_or_default();
+        assert!(said.contains(&format!("a script has kept frame {frame} busy")) && said.contains(&stop), "{held}");
+    }
+    let asked = Instant::now();
+    assert!(world.outline().contains("(does not answer: "));
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+
+    world.tool("browser_cdp", json!({"method": "Runtime.terminateExecution", "frame_id": frame}));
+    wait_until("the frame is read again", || world.outline().contains("inside"));
+    world.tool("browser_click", json!({"ref": inside}));
 }

@@ -1,5 +1,9 @@
 //! A browser of our own: what the command says of it, and which profile it gets.
 
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
 use super::line::Line;
 use super::processes;
 use super::sandbox::{Ran, Sandbox, kill, wait_until};
@@ -103,6 +107,15 @@ fn a_browser_whose_process_is_stopped_is_told_from_a_page_that_is_busy() {
         let said = late["error"].as_str().unwrap_or_default();
         assert!(said.contains("the browser itself answers nothing") && !said.contains("busy"), "{late}");
     }
+    for (tool, args) in [("browser_click", json!({"x": 1, "y": 1})), ("browser_snapshot", json!({}))] {
+        let asked = Instant::now();
+        let told = line.ask(json!({"meta": "tool", "name": tool, "args": args}));
+        let said = told["error"].as_str().or(told["result"]["text"].as_str()).unwrap_or_default();
+        assert!(said.contains("the browser itself answers nothing") && !said.contains("a script"), "{tool}: {told}");
+        assert!(asked.elapsed() < Duration::from_secs(10), "{tool}: {:?}", asked.elapsed());
+    }
+    let tabs = line.ask(json!({"meta": "tool", "name": "browser_tabs", "args": {"action": "list"}}));
+    assert!(!tabs["result"]["text"].as_str().unwrap_or_default().contains("hung"), "{tabs}");
     let ran = sandbox.run(&["status"]);
     ran.assert_done();
     assert!(ran.stdout.contains("silent  the browser answers nothing: its process is stopped"), "{ran:?}");

@@ -17,6 +17,7 @@ mod screen;
 mod site;
 mod world;
 
+mod asks_in_a_loop;
 mod bridge;
 mod bridge_by_request;
 mod bridge_hostile;

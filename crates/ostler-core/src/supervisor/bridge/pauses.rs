@@ -192,6 +192,7 @@ impl Supervisor {
 
     pub(in super::super) fn go_on(&mut self, id: &SessionId) {
         if self.sessions.contains_key(id) {
+            self.stop_if_wanted(id);
             self.send_own(Purpose::Ignored, Some(id), "Debugger.resume", "{}");
         }
     }
@@ -222,10 +223,12 @@ impl Supervisor {
 
     /// Returns whether the paused page has taken the answer, and lets it go on if it has and still `waits`.
     pub(in super::super) fn on_pause_answered(&mut self, id: &SessionId, end: &End, waits: bool) -> bool {
-        let End::Answer(Ok(result)) = end else { return false };
-        let evaluated = str::from_utf8(result).ok().and_then(wire::read::<wire::Evaluated<bool>>);
+        let End::Answer(answer) = end else { return false };
+        let result = answer.as_ref().ok().and_then(|result| str::from_utf8(result).ok());
+        let evaluated = result.and_then(wire::read::<wire::Evaluated<bool>>);
         let taken = evaluated.and_then(|evaluated| evaluated.result.value) == Some(true);
-        if taken && waits {
+        // The command that stops the page's script can end the evaluation of the answer instead (fact F46).
+        if waits && (taken || self.is_to_stop(id)) {
             self.go_on(id);
         }
         taken
@@ -244,7 +247,7 @@ impl Supervisor {
 
     /// The page goes on without our doing: its script has taken it for Cancel (fact B7), or has our answer. Of one whose
     /// answer is on its way, the reply will tell.
-    fn close_pauses_of(&mut self, id: &SessionId) {
+    pub(in super::super) fn close_pauses_of(&mut self, id: &SessionId) {
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
         let Some(tab) = self.tabs.get_mut(&target) else { return };
         let paused = |dialog: &Dialog| matches!(dialog.via, Via::Pause { .. }) && dialog.owner == *id;

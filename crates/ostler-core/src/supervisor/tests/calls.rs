@@ -551,7 +551,10 @@ fn a_page_whose_script_holds_up_its_leaving_is_told_that_only_closing_it_helps()
 
     let waiter = bench.waiter();
     bench.input(Input::Interrupt { waiter, task: TaskId::default_task() });
-    bench.pass(Duration::from_secs(10));
+    bench.pass(ms(150));
+    assert!(bench.is_waiting(waiter));
+    let standing = bench.expect("S", "Page.getNavigationHistory");
+    bench.refuse(&standing, -32000, "Not attached to an active page");
     let told = bench.error(waiter).to_string();
     assert!(told.contains("is being left") && told.contains("which alone frees it"), "{told}");
 
@@ -559,4 +562,24 @@ fn a_page_whose_script_holds_up_its_leaving_is_told_that_only_closing_it_helps()
     assert!(bench.was_sent("S", "Page.navigate"));
     bench.navigated("S", "T", None, "https://a.example/next");
     assert_eq!(bench.tab_state("T"), TabState::Ready, "its script ended after all");
+}
+
+#[test]
+fn a_frame_that_a_script_keeps_busy_is_named_and_known_until_it_answers() {
+    let mut bench = Bench::with_oopif();
+    let hung = |bench: &Bench| bench.view().sessions.iter().any(|known| known.hung);
+    let call = bench.client_call("DOM.getDocument");
+    let call = bench.make(ClientCall { session: Some(SessionId::from("SO")), timeout: Duration::from_secs(5), ..call });
+    bench.pass(ms(4900));
+    let alive = bench.expect("", "Browser.getVersion");
+    bench.reply(&alive, "{}");
+    bench.pass(ms(100));
+    let said = bench.error(call).sentence(crate::Words::Tools);
+    assert!(said.contains("a script has kept frame O busy for at least 5 s"), "{said}");
+    assert!(said.contains("Runtime.terminateExecution and frame_id O"), "{said}");
+    assert!(hung(&bench));
+    assert_eq!(bench.tab_state("T"), TabState::Ready, "the page around it is not");
+    let probe = bench.expect("SO", "Runtime.getIsolateId");
+    bench.reply(&probe, r#"{"id":"PO"}"#);
+    assert!(!hung(&bench));
 }

@@ -25,6 +25,7 @@ mod orders;
 mod policies;
 mod quiet;
 mod reach;
+mod rows;
 mod silence;
 mod sleep;
 mod tasks;

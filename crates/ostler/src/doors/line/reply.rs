@@ -82,7 +82,7 @@ fn error_json(failure: &Failure) -> Vec<u8> {
     };
     match error {
         CallError::Cdp { code, .. } => json.cdp_code = Some(*code),
-        CallError::DialogOpen { dialog, .. } => json.dialog = Some(dialog),
+        CallError::DialogOpen { dialog, .. } | CallError::AsksOn { dialog, .. } => json.dialog = Some(dialog),
         CallError::Timeout { timeout_ms, .. } | CallError::NotCome { timeout_ms, .. } => {
             json.timeout_ms = Some(*timeout_ms);
         }

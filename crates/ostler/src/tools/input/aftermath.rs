@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join;
-use ostler_core::CallError;
 use ostler_core::cdp::text::LossyText;
 use ostler_core::view::TabState;
+use ostler_core::{CallError, Words};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::context::Tab;
-use super::super::held_up::{ASK_AFTER, HeldUp};
+use super::super::held_up::{ASK_AFTER, HeldUp, Look, Lookout};
 use super::super::{navigate, tab_names};
 use super::file_chooser::{self, FileChooser};
 use crate::meta::{EventSource, TaskLayer};
@@ -133,7 +133,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
         // Whatever the page does at once comes before the answer to this; what it does not answer is found in the events.
         let page = self.tab.page()?;
         let _turn: (Result<(), CallError>, ()) = join(page.turn(TURN), file_chooser::after_frames(self.tab)).await;
-        let mut told = Told::default();
+        let (mut told, mut lookout) = (Told::default(), Lookout::default());
         let began = Instant::now();
         let mut since = self.since;
         loop {
@@ -156,8 +156,8 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 if until >= began + patience {
                     break;
                 }
-                told.held_up = HeldUp::of(self.tab).await;
-                if told.held_up.is_some() {
+                if let Look::HeldUp(held) = lookout.look(self.tab).await {
+                    told.held_up = Some(held);
                     break;
                 }
             }
@@ -303,13 +303,13 @@ impl Told {
 
 impl Aftermath {
     /// Returns what was done with what came of it, each on a line of its own.
-    pub(in crate::tools) fn told_after(&self, done: String) -> String {
-        let lines: Vec<_> = std::iter::once(done).chain(self.sentences()).collect();
+    pub(in crate::tools) fn told_after(&self, done: String, words: Words) -> String {
+        let lines: Vec<_> = std::iter::once(done).chain(self.sentences(words)).collect();
         lines.join("\n")
     }
 
     /// Returns what a model should know, a sentence each.
-    fn sentences(&self) -> Vec<String> {
+    fn sentences(&self, words: Words) -> Vec<String> {
         let mut told = Vec::new();
         if let Some(chooser) = &self.file_chooser {
             told.push(chooser.sentence());
@@ -338,7 +338,7 @@ impl Aftermath {
             ),
             None => {}
         }
-        told.extend(self.held_up.as_ref().map(HeldUp::sentence));
+        told.extend(self.held_up.as_ref().map(|held| held.sentence(words)));
         for tab in &self.new_tabs {
             let NewTab { tab, url } = tab;
             told.push(format!("It opened tab {tab} ({url}): browser_tabs switches to it."));

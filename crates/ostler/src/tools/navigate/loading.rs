@@ -6,10 +6,10 @@ use std::time::Duration;
 use ostler_core::view::DialogView;
 use ostler_core::{CallError, DialogId, SessionId, TargetId};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::context::Tab;
-use super::super::held_up::{self, ASK_AFTER, HeldUp};
+use super::super::held_up::{self, ASK_AFTER, HeldUp, Look, Lookout};
 use super::super::waiting::{News, Watch};
 use super::ASK;
 use crate::meta::TaskLayer;
@@ -19,7 +19,7 @@ use crate::tasks::Event;
 const COMMIT: Duration = Duration::from_secs(1);
 
 /// How far a document is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Loading {
     Done,
     /// A dialog holds it up.
@@ -36,15 +36,15 @@ pub(super) async fn wait_for_load<T: TaskLayer>(
     open_before: &[DialogId],
     loader: Option<&str>,
 ) -> Result<Loading, CallError> {
-    let mut arrival = Arrival::default();
+    let (mut arrival, mut lookout) = (Arrival::default(), Lookout::default());
     loop {
         let news = if arrival.committed {
             match watch.next_within(ASK_AFTER).await? {
                 Some(news) => news,
-                None if is_complete(tab).await => return Ok(Loading::Done),
-                None => match HeldUp::of(tab).await {
-                    Some(held) => return Ok(Loading::HeldUp(held)),
-                    None => continue,
+                None => match lookout.look(tab).await {
+                    Look::Complete => return Ok(Loading::Done),
+                    Look::HeldUp(held) => return Ok(Loading::HeldUp(held)),
+                    Look::Loading => continue,
                 },
             }
         } else if asks_again(tab, open_before)? {
@@ -105,17 +105,6 @@ async fn has_come<T: TaskLayer>(tab: &Tab<'_, T>, loader: Option<&str>) -> bool 
     }
     let shown = tab.call_within::<Shown>("Page.getFrameTree", &json!({}), ASK).await;
     shown.is_ok_and(|shown| Some(shown.frame_tree.frame.loader_id.as_str()) == loader)
-}
-
-/// Returns whether the document that the tab shows says that it is loaded.
-async fn is_complete<T: TaskLayer>(tab: &Tab<'_, T>) -> bool {
-    #[derive(Deserialize)]
-    struct Evaluated {
-        result: Value,
-    }
-    let asked = json!({"expression": "document.readyState", "returnByValue": true});
-    let state = tab.call_within::<Evaluated>("Runtime.evaluate", &asked, ASK).await;
-    state.is_ok_and(|state| state.result["value"] == "complete")
 }
 
 /// Returns the error for a page that does not make way for the one that was asked for, since its script never ends. While

@@ -1,17 +1,20 @@
 //! `browser_navigate`: opens an address and waits until it is loaded.
 
+mod leaving;
 mod loading;
 
 use std::time::Duration;
 
-use ostler_core::view::{DialogKind, TabState, TabView};
+use ostler_core::view::{DialogKind, TabView};
 use ostler_core::{CallError, TimeoutHint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::leaving::{Sent, make_way, send};
 use self::loading::{Loading, dialogs_of, wait_for_load};
 use super::context::{Context, Tab};
+use super::held_up::{self, HeldUp};
 use super::outcome::Outcome;
 use super::tab_names;
 use super::tabs;
@@ -25,9 +28,6 @@ const LOAD: Duration = Duration::from_secs(15);
 const COME: Duration = Duration::from_secs(5);
 /// How long a page may take to say why it is not there.
 const ASK: Duration = Duration::from_millis(500);
-
-/// How long a page that is about to be left may take to show that no script keeps it busy.
-const BUSY: Duration = Duration::from_secs(1);
 /// How long a page may take to crash once it was told to.
 const CRASH: Duration = Duration::from_millis(500);
 
@@ -112,7 +112,8 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
     make_way(tab).await?;
     let mut watch = Watch::begin(tab, &["Page.loadEventFired", "Page.frameNavigated"], LOAD)?;
     let open_before: Vec<_> = dialogs_of(tab)?.iter().map(|dialog| dialog.id).collect();
-    let ended = match tab.call_within::<Navigated>("Page.navigate", &json!({ "url": url }), LOAD).await {
+    let Sent { answer, stopped } = send(tab, url).await?;
+    let ended = match answer {
         Ok(navigated) if navigated.is_download => {
             let text = format!("{url} is a download; the page stays as it was.");
             return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
@@ -140,7 +141,7 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
         }
         Err(error) => return Err(error),
     };
-    report(tab, ended).await
+    report(tab, ended, stopped).await
 }
 
 /// Says that the server takes its time, which is no failure: the tab goes on waiting for it.
@@ -155,39 +156,36 @@ fn unanswered<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
     Ok(Outcome::new(text, &data))
 }
 
-/// Finds out whether a script keeps the page busy: such a page has its script stopped as it is left, and that has to be
-/// known before, since once the next document waits for it nothing stops it any more (fact F33).
-async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallError> {
-    if !matches!(tab.view()?.state, TabState::Ready | TabState::Hung) {
-        return Ok(());
-    }
-    match tab.ask(BUSY).await {
-        Err(error @ CallError::Timeout { hint: TimeoutHint::Leaving, .. }) => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// Returns whether an address is one of the browser's own.
 fn is_of_the_browser(url: &str) -> bool {
     url.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("chrome:"))
 }
 
-async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading) -> Result<Outcome, CallError> {
+async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading, stopped: bool) -> Result<Outcome, CallError> {
+    let words = tab.context().words;
     let mut data = Data::of(tab.view()?, loading == Loading::Done);
-    // What is known of title and address lags behind the page a little; a page that a dialog holds cannot be asked.
-    if loading != Loading::Held
-        && let Ok(page) = tab.page()?.about(ABOUT).await
-    {
-        (data.url, data.title, data.status) = (page.url.0, page.title.0, Some(page.status).filter(|code| *code > 0));
+    let mut still = match &loading {
+        Loading::Done => String::new(),
+        Loading::Held => " It does not load any further before its dialog is answered.".to_owned(),
+        Loading::HeldUp(held) => format!(" {}", held.sentence(words)),
+        Loading::Goes => " It is still loading.".to_owned(),
+    };
+    // What is known of title and address lags behind the page a little; a page that is held up cannot be asked.
+    if !matches!(loading, Loading::Held | Loading::HeldUp(HeldUp::Dialog(_) | HeldUp::Script(_))) {
+        match tab.page()?.about(ABOUT).await {
+            Ok(page) => {
+                (data.url, data.title) = (page.url.0, page.title.0);
+                data.status = Some(page.status).filter(|code| *code > 0);
+            }
+            Err(error) if HeldUp::is_by_script(&error) => still += &format!(" Now {}.", held_up::why(&error, words)),
+            Err(_) => {}
+        }
+    }
+    if stopped {
+        still += " The page before it did not let go: its beforeunload handler never ended, and was stopped.";
     }
     let title = if data.title.is_empty() { String::new() } else { format!(" {:?}", data.title) };
     let status = data.status.filter(|code| *code >= 400).map_or_else(String::new, |code| format!(" (HTTP {code})"));
-    let still = match loading {
-        Loading::Done => String::new(),
-        Loading::Held => " It does not load any further before its dialog is answered.".to_owned(),
-        Loading::HeldUp(held) => format!(" {}", held.sentence()),
-        Loading::Goes => " It is still loading.".to_owned(),
-    };
     Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))
 }
 

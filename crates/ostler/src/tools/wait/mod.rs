@@ -457,6 +457,7 @@ mod tests {
             session_id: SessionId::from(session),
             frame_id: FrameId::from(frame),
             answerable: true,
+            in_a_row: 1,
         };
         let of = |dialogs: Vec<DialogView>| {
             let mut view = TaskView::empty(TaskId::default_task());

@@ -258,3 +258,33 @@ fn an_address_that_crashes_the_page_is_told_as_a_crash_of_that_tab() {
     let opened = world.tool("browser_navigate", json!({"url": world.site.here("/")}));
     assert_eq!(opened["data"]["title"], "home");
 }
+
+#[test]
+fn a_page_whose_script_spins_while_it_loads_is_told_as_that_and_soon() {
+    let mut world = World::with(&[("/", "<title>spins</title><p>before<script>for (;;);</script>")]);
+    let began = Instant::now();
+    let opened = world.tool("browser_navigate", json!({"url": world.site.here("/")}));
+    assert!(began.elapsed().as_secs() < 12, "{:?}", began.elapsed());
+    let why = "It does not load any further: a script keeps it busy; wait, stop the script with browser_cdp and \
+               Runtime.terminateExecution";
+    assert!(text(&opened).contains(why), "{opened}");
+    assert_eq!(opened["data"]["loaded"], false);
+    world.tool("browser_cdp", json!({"method": "Runtime.terminateExecution"}));
+    assert!(world.outline().contains("before"));
+}
+
+#[test]
+fn a_beforeunload_handler_that_never_ends_is_stopped_and_named_and_not_taken_for_a_slow_server() {
+    let mut world = World::with(&[
+        ("/", "<title>stays</title><script>onbeforeunload = () => { for (;;); }</script>"),
+        ("/next", "<title>next</title>"),
+    ]);
+    world.go("/");
+    let next = world.site.here("/next");
+    let opened = world.tool("browser_navigate", json!({"url": next}));
+    let told = format!(
+        "Opened {next} \"next\" in t1. The page before it did not let go: its beforeunload handler never ended, and was \
+         stopped."
+    );
+    assert_eq!(text(&opened), told);
+}

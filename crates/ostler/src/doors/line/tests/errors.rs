@@ -32,6 +32,7 @@ async fn errors_carry_the_data_that_the_contract_gives_them() {
         session_id: SessionId::from("S"),
         frame_id: FrameId::from("F"),
         answerable: true,
+        in_a_row: 1,
     };
     let open = json!({"id": "d-2", "type": "confirm", "message": "Really?\n", "default_prompt": "",
         "opened_at": 1650000000.5, "session_id": "S", "frame_id": "F"});
@@ -47,7 +48,11 @@ async fn errors_carry_the_data_that_the_contract_gives_them() {
             json!({"error_code": "dialog_open", "dialog": open}),
         ),
         (
-            CallError::Timeout { method: text(), timeout_ms: 250, hint: TimeoutHint::PageBusy { for_ms: 250 } },
+            CallError::Timeout {
+                method: text(),
+                timeout_ms: 250,
+                hint: TimeoutHint::PageBusy { for_ms: 250, frame: None },
+            },
             json!({"error_code": "timeout", "timeout_ms": 250}),
         ),
         (CallError::SessionGone { what: text() }, json!({"error_code": "session_gone"})),

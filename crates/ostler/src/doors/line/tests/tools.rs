@@ -34,6 +34,7 @@ fn dialog(number: u64) -> Arc<DialogView> {
         session_id: SessionId::from("S1"),
         frame_id: FrameId::from("T1"),
         answerable: true,
+        in_a_row: 1,
     })
 }
 

@@ -1,0 +1,90 @@
+//! How a page is left: a script of it that would keep the next one from coming is stopped first, or while it does so.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use ostler_core::view::TabState;
+use ostler_core::{CallError, TimeoutHint};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::super::context::Tab;
+use super::super::held_up;
+use super::super::waiting::{News, Watch};
+use super::{LOAD, Navigated};
+use crate::meta::TaskLayer;
+use crate::tasks::Event;
+
+/// How long a page that is about to be left may take to show that no script keeps it busy.
+const BUSY: Duration = Duration::from_secs(1);
+/// How long the script of a page may take to end that asks on and on: it takes that in only after some hundred questions
+/// more (fact F45).
+const STOP: Duration = Duration::from_secs(10);
+/// How long a page may be asked whether it may be left before the request for the next one is sent (fact F47).
+const UNLOAD: Duration = Duration::from_secs(3);
+/// How long a handler may take to end once it is stopped. A page that waits for a server does not even hear of it (fact
+/// F41).
+const STOP_HANDLER: Duration = Duration::from_millis(500);
+
+/// What came of a navigation.
+pub(super) struct Sent {
+    pub(super) answer: Result<Navigated, CallError>,
+    /// Whether a handler of the page before had to be stopped for it.
+    pub(super) stopped: bool,
+}
+
+/// Finds out whether a script keeps the page busy: such a page has its script stopped as it is left, and that has to be
+/// known before, since once the next document waits for it nothing stops it any more (fact F33). One that asks on and on
+/// under a policy is stopped here, for the same reason (fact F18).
+pub(super) async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallError> {
+    match tab.view()?.state {
+        TabState::Ready | TabState::Hung => {}
+        TabState::Dialog if tab.policy_answers()? => {}
+        _ => return Ok(()),
+    }
+    match held_up::ask(tab.context(), tab.session.clone(), BUSY).await {
+        Err(error @ CallError::Timeout { hint: TimeoutHint::Leaving, .. }) => Err(error),
+        Err(CallError::AsksOn { .. }) => stop(tab, STOP).await.map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Sends the tab to an address. A `beforeunload` handler that never ends holds that up before anything is requested, and
+/// nothing else does: it is stopped.
+pub(super) async fn send<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Sent, CallError> {
+    let mut requests = Watch::begin(tab, &["Network.requestWillBeSent"], LOAD)?;
+    let params = json!({ "url": url });
+    let mut answer = pin!(tab.call_within::<Navigated>("Page.navigate", &params, LOAD));
+    if let Ok(answer) = timeout(UNLOAD, &mut answer).await {
+        return Ok(Sent { answer, stopped: false });
+    }
+    let mut requested = false;
+    while let (false, News::Events(events)) = (requested, requests.next_events(Duration::ZERO).await?) {
+        requested = events.iter().any(|event| asks_for_document(event, tab.target.as_str()));
+    }
+    let stopped = !requested && stop(tab, STOP_HANDLER).await?;
+    Ok(Sent { answer: answer.await, stopped })
+}
+
+/// Ends the script that runs in a page; returns whether the page has taken that in.
+async fn stop<T: TaskLayer>(tab: &Tab<'_, T>, patience: Duration) -> Result<bool, CallError> {
+    match tab.call_within::<IgnoredAny>("Runtime.terminateExecution", &json!({}), patience).await {
+        Ok(_) => Ok(true),
+        Err(error @ (CallError::SessionGone { .. } | CallError::BrowserGone { .. })) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+fn asks_for_document(event: &Event, frame: &str) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Request {
+        request_id: String,
+        loader_id: String,
+        frame_id: Option<String>,
+    }
+    let request = serde_json::from_slice::<Request>(&event.params);
+    request.is_ok_and(|told| told.request_id == told.loader_id && told.frame_id.as_deref() == Some(frame))
+}
