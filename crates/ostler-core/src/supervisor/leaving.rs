@@ -50,6 +50,7 @@ impl Supervisor {
     pub(super) fn on_end_task(&mut self, id: &TaskId) {
         // First of all: a request that waited for one of its tabs must not open another one.
         let Some(task) = self.tasks.remove(id) else { return };
+        self.requested.retain(|requested| requested.task != *id);
         for target in task.tabs {
             self.leave_tab(&target);
         }

@@ -46,7 +46,7 @@ pub(super) struct Wide {
 /// A new tab that a page of ours asked for, such as by ctrl+click: it will name no opener (fact E11).
 #[derive(Debug)]
 pub(super) struct RequestedTab {
-    task: TaskId,
+    pub(super) task: TaskId,
     url: String,
     at: Timestamp,
 }

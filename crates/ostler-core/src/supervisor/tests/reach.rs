@@ -232,3 +232,23 @@ fn a_popup_that_another_supervisor_let_run_first_is_supervised_all_the_same() {
     assert_eq!(bench.tab_state("U"), TabState::Ready);
     assert_eq!(bench.closed_by(), [("d-1".to_owned(), ClosedBy::Agent)]);
 }
+
+#[test]
+fn a_tab_that_an_ended_task_had_asked_for_is_left_alone() {
+    for ended in [false, true] {
+        let mut bench = Bench::guest();
+        bench.target_created("T", "page", "");
+        bench.call("Runtime.evaluate");
+        bench.attach_as_asked("T", "S");
+        bench.answer_set_up("S", "T", "P");
+        let asked = r#"{"frameId":"T","reason":"anchorClick","url":"https://a.example/new","disposition":"newTab"}"#;
+        bench.event("S", "Page.frameRequestedNavigation", asked);
+        if ended {
+            bench.input(Input::EndTask(TaskId::default_task()));
+        }
+        bench.sent.clear();
+        let created = r#"{"targetInfo":{"targetId":"N","type":"page","title":"","url":"https://a.example/new","canAccessOpener":false}}"#;
+        bench.event("", "Target.targetCreated", created);
+        assert_eq!(bench.was_sent("", "Target.attachToTarget"), !ended);
+    }
+}
