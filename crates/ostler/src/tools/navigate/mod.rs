@@ -20,7 +20,7 @@ use super::tab_names;
 use super::tabs;
 use super::waiting::Watch;
 use crate::meta::TaskLayer;
-use crate::meta::value::bad;
+use crate::meta::value::{bad, shown};
 
 /// How long a document may take to load before the tool returns with what there is.
 const LOAD: Duration = Duration::from_secs(15);
@@ -138,6 +138,10 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
         // It is on its way all the same: only a `beforeunload` is asked whether it may.
         Err(CallError::DialogOpen { dialog, sent: true }) if dialog.kind != DialogKind::Beforeunload => {
             wait_for_load(tab, &mut watch, &open_before, None).await?
+        }
+        Err(CallError::Cdp { code, message }) if message.contains("invalid URL") => {
+            let message = format!("{:?} is no URL, such as https://example.com/path ({message})", shown(url));
+            return Err(CallError::Cdp { code, message });
         }
         Err(error) => return Err(error),
     };

@@ -38,6 +38,9 @@ fn an_address_that_cannot_be_opened_is_an_error_that_says_why() {
     assert!(sentence.contains("ERR_UNSAFE_PORT") || sentence.contains("nothing listens there"), "{sentence}");
     let nothing = world.try_tool("browser_navigate", json!({"url": world.site.here("/nothing")}));
     assert!(nothing["error"].as_str().unwrap().contains("an error status and an empty page"), "{nothing}");
+    let long = world.try_tool("browser_navigate", json!({"url": format!("http://[{}", "x".repeat(100_000))}));
+    let sentence = long["error"].as_str().unwrap();
+    assert!(sentence.contains("is no URL, such as https://example.com/path") && sentence.len() < 500, "{sentence}");
     let empty = world.try_tool("browser_navigate", json!({"url": " "}));
     assert_eq!(empty["error_code"], "bad_request");
 }
