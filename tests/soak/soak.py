@@ -32,8 +32,8 @@ from pages import Site
 
 # How a request of these may end; `bad_request` as well, for a ref that takes no text.
 CODES = {
-    "ok", "bad_request", "cdp", "dialog_open", "no_dialog", "not_actionable", "session_gone", "stale_ref", "target_crashed", "timeout",
-    "unknown_dialog", "unknown_outcome",
+    "ok", "bad_request", "cdp", "dialog_open", "no_dialog", "not_actionable", "session_gone", "stale_ref", "target_crashed",
+    "timeout", "unknown_dialog", "unknown_outcome", "unknown_task",
 }
 INSIDE = re.compile(r"TypeError|is not what ostler knows|panicked")
 # Seconds that a request may take beyond its own time, on a machine that does nothing else.
@@ -45,7 +45,20 @@ SCRIPTS = [
     "document.querySelector('iframe')?.remove()", "setTimeout(() => close(), 10)",
     "open('/page/1', '', 'width=300,height=300')", "onbeforeunload = event => event.preventDefault()",
     "setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }, 0)",
+    "setTimeout(() => { for (;;); }, 50)", "setTimeout(() => { for (let i = 0; i < 9; i++) confirm(i); }, 0)",
+    "new Promise(() => {})", "document.open(); document.write('<p>written'); document.close()",
+    "history.forward()", "debugger; 1", "fetch('/never')", "throw new Error('thrown')", "Array(1e6).fill('text').join()",
 ]
+COMMANDS = [
+    ("Page.reload", {}), ("Page.navigate", {"url": "about:blank"}), ("Page.getFrameTree", {}), ("Page.stopLoading", {}),
+    ("Target.getTargets", {}), ("Page.captureScreenshot", {}), ("Page.getNavigationHistory", {}), ("Page.close", {}),
+    ("Page.crash", {}), ("Page.navigate", {"url": "chrome://crash"}), ("Runtime.terminateExecution", {}),
+    ("Input.dispatchKeyEvent", {"type": "keyDown", "key": "Enter", "text": "\r"}), ("DOM.getDocument", {"depth": 2}),
+    ("Accessibility.getFullAXTree", {}), ("Page.setLifecycleEventsEnabled", {"enabled": True}), ("No.such", {}),
+    ("Page.handleJavaScriptDialog", {"accept": True}), ("Target.createTarget", {"url": "about:blank"}),
+    ("Emulation.setDeviceMetricsOverride", {"width": 400, "height": 300, "deviceScaleFactor": 1, "mobile": False}),
+]
+METAS = ["ping", "session", "current_tab", "connection_status", "pending_dialog", "drain_events", "events", "state", "tasks"]
 
 
 class Soak:
@@ -177,16 +190,17 @@ class Agent(threading.Thread):
         self.refs = []
 
     def run(self):
-        policy = self.random.choice(["must_respond", "must_respond", "auto_dismiss", "auto_accept"])
-        self.soak.request(self.task, {"meta": "connect", "dialog_policy": policy,
-                                      "dialog_bridge": self.soak.options.bridge}, 60)
-        self.tool("browser_navigate", 30, url=f"{self.soak.site.url}/page/0")
+        self.connect(self.random.choice)
+        self.tool("browser_navigate", 45, url=f"{self.soak.site.url}/page/0")
         while time.monotonic() < self.soak.end:
             self.act()
 
     def act(self):
         choice = self.random.choice
-        actions = {self.look_and_click: 5, self.answer: 5, self.navigate: 3, self.change_tab: 2, self.evaluate: 2, self.use: 4}
+        actions = {
+            self.look_and_click: 8, self.answer: 6, self.navigate: 3, self.change_tab: 2, self.evaluate: 3, self.use: 5,
+            self.command: 3, self.ask: 3, self.interrupt: 1, self.connect: 0.5, self.begin_again: 0.2,
+        }
         [action] = self.random.choices(list(actions), list(actions.values()))
         action(choice)
 
@@ -214,11 +228,33 @@ class Agent(threading.Thread):
     def evaluate(self, choice):
         self.soak.request(self.task, {"method": "Runtime.evaluate", "params": {"expression": choice(SCRIPTS)}}, 15)
 
+    def command(self, choice):
+        method, params = choice(COMMANDS)
+        self.soak.request(self.task, {"method": method, "params": params}, 15)
+
+    def ask(self, choice):
+        self.soak.request(self.task, {"meta": choice(METAS)}, 30)
+
+    def interrupt(self, _choice):
+        self.soak.request(self.task, {"meta": "interrupt"}, 12)
+
+    def connect(self, choice):
+        policy = choice(["must_respond", "must_respond", "auto_dismiss", "auto_accept"])
+        self.soak.request(self.task, {"meta": "connect", "dialog_policy": policy,
+                                      "dialog_bridge": self.soak.options.bridge}, 60)
+
+    def begin_again(self, choice):
+        self.soak.request(self.task, {"meta": "disconnect"}, 10)
+        self.connect(choice)
+
     def use(self, choice):
         ref = choice(self.refs) if self.refs else "e1"
         name, args = choice([
             ("browser_screenshot", {}), ("browser_scroll", {"dy": 200}), ("browser_type", {"ref": ref, "text": "abc"}),
             ("browser_wait", {"text": "Page", "timeout_s": 2}), ("browser_console", {}), ("browser_press", {"key": "Tab"}),
+            ("browser_press", {"key": "Enter"}), ("browser_click", {"ref": ref, "files": [__file__]}),
+            ("browser_click", {"x": 200, "y": 150}), ("browser_screenshot", {"annotate": True, "max_dim": 600}),
+            ("browser_wait", {"for": "idle", "timeout_s": 2}), ("browser_type", {"ref": ref, "text": "2026-01-02"}),
         ])
         self.tool(name, 25, **args)
 

@@ -77,6 +77,8 @@ pub(crate) enum AnsweredBy {
     Watchdog,
     /// The daemon or the task ends.
     Leaving,
+    /// The page is about to be left; see `leave_page.rs`.
+    Navigation,
 }
 
 impl From<AnsweredBy> for ClosedBy {
@@ -85,6 +87,8 @@ impl From<AnsweredBy> for ClosedBy {
             AnsweredBy::Agent(_) | AnsweredBy::RawCall | AnsweredBy::RawCallToBridge(_) => Self::Agent,
             AnsweredBy::Policy => Self::AutoPolicy,
             AnsweredBy::Watchdog | AnsweredBy::Leaving => Self::Watchdog,
+            // As it is where the navigation itself takes it along.
+            AnsweredBy::Navigation => Self::Remote,
         }
     }
 }
@@ -237,6 +241,12 @@ impl Supervisor {
                         }
                     }
                     return;
+                }
+                if let Some(dialog) = self.dialog_mut(target, number) {
+                    dialog.stuck = true;
+                }
+                if by == AnsweredBy::Leaving {
+                    self.close_stuck(target);
                 }
                 self.give_up_answer(target, number, ClosedBy::Remote);
                 // Its page is being left for one that waits for it, while it waits for this dialog (fact F18). Should that

@@ -107,6 +107,12 @@ pub(super) enum Purpose {
     Interrupt(Waiter),
     /// The answer to what is open in a tab whose task has ended, on its root session.
     LastAnswer(SessionId),
+    /// Whether it asks nothing more.
+    LastWord(SessionId),
+    /// Whether a page that is about to be left asks nothing more; see `leave_page.rs`.
+    LedOut(TargetId),
+    /// It never stops asking, and goes to another process.
+    Evicted(TargetId),
     /// One of the commands that end the daemon's hold on the browser.
     Leave,
     /// Nobody looks at the answer.
@@ -216,6 +222,9 @@ impl Supervisor {
             Purpose::Interrupt(waiter) => self.on_interrupt_answered(waiter, flight.session.as_ref(), end),
             Purpose::HoldEnded(session) => self.on_hold_ended(&session),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
+            Purpose::LastWord(root) => self.on_last_word(&root, &end),
+            Purpose::LedOut(tab) => self.on_led_out(&tab),
+            Purpose::Evicted(tab) => self.on_evicted(&tab, &end),
             Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}
         }
     }

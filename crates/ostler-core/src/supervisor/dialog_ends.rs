@@ -140,6 +140,7 @@ impl Supervisor {
             raw: Bytes::from_static(b"{}"),
             via: Via::Native,
             orphan: true,
+            stuck: false,
             owner: id.clone(),
             isolate: None,
             blocked: HashSet::from([id.clone()]),

@@ -54,6 +54,8 @@ pub(crate) struct Dialog {
     pub(super) via: Via,
     /// It was open before the session of now was attached.
     pub(super) orphan: bool,
+    /// It and the document that its page goes to wait for each other (fact F48).
+    pub(super) stuck: bool,
     /// The session whose renderer it blocks, and the isolate of that renderer.
     pub(super) owner: SessionId,
     pub(super) isolate: Option<Box<str>>,
@@ -123,11 +125,16 @@ impl Supervisor {
             in_a_row,
         };
         let isolate = self.sessions.get(&owner).and_then(|session| session.isolate.clone());
+        if let Some(tab) = self.tabs.get_mut(target).filter(|_| matches!(via, Via::Native) && owner == view.session_id)
+        {
+            tab.asked_at = Some(self.now);
+        }
         let dialog = Dialog {
             view: Arc::new(view),
             raw,
             via,
             orphan: false,
+            stuck: false,
             blocked: HashSet::from([owner.clone()]),
             owner,
             isolate,

@@ -15,9 +15,12 @@ use super::answers::{AnsweredBy, RETRY, is_not_ready};
 use super::sessions::{Kind, Session, Tab};
 use super::timers::{Timer, TimerId};
 use super::{End, Flight, Outcome, Purpose, Scope, Supervisor};
+use crate::error::CallError;
 use crate::ids::{SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
 
+/// How long a page whose dialog was answered may take to show that it asks nothing more.
+const LAST_WORD: Duration = Duration::from_millis(250);
 /// How long letting go of a browser takes at the most, whatever it answers.
 pub const LEAVE: Duration = Duration::from_secs(2);
 
@@ -30,8 +33,9 @@ pub(super) struct Leave {
     until: TimerId,
 }
 
-/// A tab that was its task's until a moment ago, and whose native dialog has to go before our sessions do: without
-/// them nobody could answer it any more (fact A11).
+/// A tab that was its task's until a moment ago, and whose native dialogs have to go before our sessions do: without
+/// them nobody could answer them any more (fact A11), and one that waits for its page's next document would take the
+/// browser along (fact F48).
 #[derive(Debug)]
 pub(super) struct Departed {
     target: TargetId,
@@ -68,6 +72,7 @@ impl Supervisor {
         }
         self.let_scripts_go_on(target);
         let asks_natively = self.asks_natively(target);
+        let may_ask = asks_natively || self.asked_just_now(target);
         let belongs = |session: &Session| session.held && session.tab.as_ref() == Some(target);
         let held: Vec<_> =
             self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
@@ -103,10 +108,10 @@ impl Supervisor {
                 self.send(purpose, Some(&root), "Page.reload", Some(b"{}"), super::OWN_CALL);
                 self.detach_all(sessions);
             }
-            Some(root) if asks_natively => {
+            Some(root) if may_ask => {
                 let until = self.now + LEAVE;
                 self.departed.push(Departed { target: target.clone(), root: root.clone(), sessions, until });
-                self.dismiss_departed(&root);
+                if asks_natively { self.dismiss_departed(&root) } else { self.hear_departed(&root) }
             }
             Some(_) => self.detach_all(sessions),
             // A popup that is only being attached may be held, and not say so (fact E2).
@@ -140,8 +145,29 @@ impl Supervisor {
         let again = self.now + RETRY;
         let in_time = |departed: &Departed| departed.root == *root && again < departed.until;
         let passes = matches!(end, End::Answer(Err(error)) if is_not_ready(error));
-        if passes && self.departed.iter().any(in_time) {
-            self.timers.start(again, Timer::LastAnswer(root.clone()));
+        match passes {
+            true if self.departed.iter().any(in_time) => {
+                self.timers.start(again, Timer::LastAnswer(root.clone()));
+            }
+            true => self.close_departed(root),
+            // Its script may be about to ask again.
+            false if matches!(end, End::Answer(Ok(_))) => self.hear_departed(root),
+            false => self.depart(root),
+        }
+    }
+
+    /// Waits until the page answers, which it does once it neither asks nor is about to.
+    fn hear_departed(&mut self, root: &SessionId) {
+        let Some(departed) = self.departed.iter().find(|departed| departed.root == *root) else { return };
+        let left = departed.until.since(self.now).min(LAST_WORD);
+        self.send(Purpose::LastWord(root.clone()), Some(root), "Runtime.getIsolateId", Some(b"{}"), left);
+    }
+
+    pub(super) fn on_last_word(&mut self, root: &SessionId, end: &End) {
+        let in_time = |departed: &Departed| departed.root == *root && self.now < departed.until;
+        let silent = matches!(end, End::Failed(CallError::Timeout { .. }));
+        if silent && self.departed.iter().any(in_time) {
+            self.on_last_answer_again(root);
         } else {
             self.depart(root);
         }
@@ -155,6 +181,20 @@ impl Supervisor {
         } else {
             self.dismiss_departed(root);
         }
+    }
+
+    /// The dialog and the document that its page goes to wait for each other: to detach would end the browser, and nobody
+    /// can use the tab any more (fact F48).
+    fn close_departed(&mut self, root: &SessionId) {
+        for departed in self.departed.extract_if(.., |departed| departed.root == *root).collect::<Vec<_>>() {
+            self.close_stuck(&departed.target);
+        }
+    }
+
+    /// If we leave, we do so once it is closed.
+    pub(super) fn close_stuck(&mut self, target: &TargetId) {
+        self.note(format!("tab {target}: its dialog and its next document wait for each other; closing it"));
+        self.send_own(Purpose::Leave, None, "Target.closeTarget", &super::object(&[("targetId", target.as_str())]));
     }
 
     fn depart(&mut self, root: &SessionId) {
@@ -180,10 +220,20 @@ impl Supervisor {
             self.answer(&target, number, false, None, AnsweredBy::Leaving);
         }
         self.resume_all_held();
+        for root in self.roots_that_may_ask() {
+            // Answered once its page neither asks nor is about to; what opens until then is dismissed.
+            self.send(Purpose::Leave, Some(&root), "Runtime.getIsolateId", Some(b"{}"), LEAVE);
+        }
         // Its answer is behind the answers to all that was sent before, of tasks that ended a moment ago too.
         if self.is_connected() {
             self.send_own(Purpose::Leave, None, "Browser.getVersion", "{}");
         }
+    }
+
+    fn roots_that_may_ask(&self) -> Vec<SessionId> {
+        let may_ask = |target: &&TargetId| self.asks_natively(target) || self.asked_just_now(target);
+        let roots = self.tabs.keys().filter(may_ask).filter_map(|target| self.tabs.get(target)?.session.clone());
+        roots.collect()
     }
 
     fn resume_all_held(&mut self) {

@@ -32,6 +32,7 @@ mod hold;
 mod in_flight;
 mod input;
 mod interrupt;
+mod leave_page;
 mod leaving;
 mod link;
 mod lost_frames;
@@ -248,6 +249,7 @@ impl Supervisor {
             Timer::Narrow => self.on_narrow_due(),
             Timer::Beat(due) => self.on_beat(due),
             Timer::LastAnswer(root) => self.on_last_answer_again(&root),
+            Timer::ProcessEnds(tab) => self.on_process_ended(&tab),
             Timer::Leave => self.on_leave_due(),
         }
     }

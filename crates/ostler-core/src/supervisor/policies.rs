@@ -17,6 +17,9 @@ const WATCH_AGAIN: Duration = Duration::from_secs(10);
 impl Supervisor {
     /// Has a dialog answered as its task wants it, or leaves it to the agent: then it blocks what it blocks.
     pub(super) fn decide(&mut self, target: &TargetId, number: DialogId) {
+        if self.asks_while_led_out(target, number) {
+            return;
+        }
         match self.decision(target, number) {
             Some((accept, by)) => {
                 self.answer(target, number, accept, None, by);
@@ -46,6 +49,7 @@ impl Supervisor {
     pub(super) fn decide_after_failure(&mut self, target: &TargetId, number: DialogId, by: Option<AnsweredBy>) {
         let again = match by {
             Some(AnsweredBy::Leaving) => false,
+            Some(AnsweredBy::Navigation) => true,
             Some(AnsweredBy::Policy | AnsweredBy::Watchdog) => self.ending,
             _ => true,
         };

@@ -62,6 +62,10 @@ impl Supervisor {
     /// any frame but the top one ends the browser when its tab is closed (fact F40).
     pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
         let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return };
+        if tab.dialogs.iter().any(|dialog| dialog.stuck) {
+            // There it is `Page.disable` that ends the browser (fact F48).
+            return;
+        }
         let of_frame = |dialog: &super::dialogs::Dialog| {
             !dialog.is_bridged() && (dialog.orphan || dialog.view.frame_id != target.as_frame())
         };
@@ -82,8 +86,25 @@ impl Supervisor {
     /// Called right before a client's navigation is sent, for the same reason. Returns whether it has to wait until
     /// `Page` is off: then it is sent in the place of our reload (fact F38).
     pub(super) fn must_leave_unseen(&mut self, id: &SessionId, method: &str, params: Option<&[u8]>) -> bool {
-        let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return false };
-        let Some(tab) = self.tabs.get(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return false };
+        let Some(target) = self.left_by(id, method, params) else { return false };
+        // What a client has switched on for itself we could not switch on again as it was. Workers have no `Page`.
+        let by_client = |other: &Session| {
+            let of_document = matches!(other.kind, Kind::Page | Kind::Iframe);
+            of_document && !other.supervised && other.tab.as_ref() == Some(&target)
+        };
+        let all_ours = !self.sessions.values().any(by_client);
+        let unsafe_now = all_ours && self.can_hold_document(id) && self.asking_frame_may_be_gone(&target);
+        if unsafe_now {
+            self.switch_page_off(&target, || Purpose::Disarm { tab: target.clone() });
+            self.hold_document(id, &target);
+        }
+        unsafe_now
+    }
+
+    /// Returns the tab whose document goes with a call, if it is one on the tab's root session.
+    pub(super) fn left_by(&self, id: &SessionId, method: &str, params: Option<&[u8]>) -> Option<TargetId> {
+        let target = self.sessions.get(id)?.tab.clone()?;
+        let tab = self.tabs.get(&target).filter(|tab| tab.session.as_ref() == Some(id))?;
         let params = params.and_then(|params| str::from_utf8(params).ok()).unwrap_or("{}");
         let leaves = match method {
             "Page.reload" => true,
@@ -93,18 +114,7 @@ impl Supervisor {
             }),
             _ => false,
         };
-        // What a client has switched on for itself we could not switch on again as it was. Workers have no `Page`.
-        let by_client = |other: &Session| {
-            let of_document = matches!(other.kind, Kind::Page | Kind::Iframe);
-            of_document && !other.supervised && other.tab.as_ref() == Some(&target)
-        };
-        let all_ours = !self.sessions.values().any(by_client);
-        let unsafe_now = leaves && all_ours && self.can_hold_document(id) && self.asking_frame_may_be_gone(&target);
-        if unsafe_now {
-            self.switch_page_off(&target, || Purpose::Disarm { tab: target.clone() });
-            self.hold_document(id, &target);
-        }
-        unsafe_now
+        leaves.then_some(target)
     }
 
     /// A navigation was answered that somebody else than the recovery has sent.

@@ -281,7 +281,8 @@ impl Supervisor {
             self.on_client_uses_debugger(id, &call.method.clone());
         }
         if let Some(target) = &tab
-            && self.must_leave_unseen(id, &call.method, call.params.as_deref())
+            && (self.must_leave_unseen(id, &call.method, call.params.as_deref())
+                || self.must_lead_out(id, &call.method, call.params.as_deref()))
             && let Some(tab) = self.tabs.get_mut(target)
         {
             return tab.queue.push(Request { leaves: true, ..request });

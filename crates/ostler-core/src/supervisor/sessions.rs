@@ -9,6 +9,7 @@ use super::dialogs::Dialog;
 use super::focus::{Focus, Leaving};
 use super::frames::Frames;
 use super::hold::Hold;
+use super::leave_page::LeadOut;
 use super::quiet::Told;
 use super::requests::Request;
 use super::sleep::Sleep;
@@ -191,6 +192,10 @@ pub(crate) struct Tab {
     pub(super) opener_frame: Option<FrameId>,
     /// Opened by ostler itself, because the task had no tab.
     pub(crate) ours: bool,
+    /// When its root's process last asked anything natively.
+    pub(super) asked_at: Option<Timestamp>,
+    /// A navigation waits until it asks no more.
+    pub(super) lead_out: Option<LeadOut>,
     /// How many tools act in it.
     pub(crate) actions: usize,
     /// Requests that wait until calls go through.
@@ -221,6 +226,8 @@ impl Tab {
             opener: None,
             opener_frame: None,
             ours: false,
+            asked_at: None,
+            lead_out: None,
             actions: 0,
             queue: Vec::new(),
         }

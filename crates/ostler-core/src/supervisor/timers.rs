@@ -51,6 +51,8 @@ pub(crate) enum Timer {
     AnswerAgain(TargetId, DialogId),
     /// The same for the dialog of a tab that was left.
     LastAnswer(SessionId),
+    /// The process of a page that never stopped asking has had its time to end.
+    ProcessEnds(TargetId),
     /// The browser has had its time to answer what leaving it takes.
     Leave,
 }

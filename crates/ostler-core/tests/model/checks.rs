@@ -128,6 +128,8 @@ impl Schedule {
             // It may have been put to sleep since, and goes by another number now.
             Aim::Target(tab) => Some(self.browser.now(*tab)),
             // A task that found its first tab in this batch may have gone on to another one in it.
+            // It may have waited in the tab that was the current one, until its page asked no more.
+            Aim::Current if matches!(*method, "Page.navigate" | "Page.reload") => return,
             Aim::Current if self.tab_before(asked.task).is_none_or(|before| before == sent) => return,
             Aim::Current => self.current_tab(asked.task),
         };
@@ -194,7 +196,7 @@ impl Schedule {
     // --- 7. ostler leaves no harm. ---
 
     /// What belongs to the user is left as found: nothing but a resume goes to a tab that no task has.
-    pub(crate) fn own_command_harms_nobody(&self, command: &Command) {
+    pub(crate) fn own_command_harms_nobody(&mut self, command: &Command) {
         let Some(session) = command.session else { return self.attaches_to_nobody_elses(command) };
         let Some(tab) = self.browser.tab_of_session(session) else { return };
         if &*command.method == "Runtime.runIfWaitingForDebugger" {
@@ -224,7 +226,8 @@ impl Schedule {
     fn is_last_word(&self, command: &Command, tab: No) -> bool {
         let dismisses = &*command.method == "Page.handleJavaScriptDialog" && command.params.accept == Some(false);
         let just = |left: &u64| self.now <= left + LEAVE.as_micros() as u64;
-        dismisses && !self.is_owned(tab) && self.left_at.get(&tab).is_some_and(just)
+        let listens = &*command.method == "Runtime.getIsolateId";
+        (dismisses || listens) && !self.is_owned(tab) && self.left_at.get(&tab).is_some_and(just)
     }
 
     fn attaches_to_nobody_elses(&self, command: &Command) {

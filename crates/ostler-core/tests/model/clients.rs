@@ -129,6 +129,12 @@ impl Clients {
         self.open.values().chain(self.cancelled.values()).any(|asked| asked.task == task && raw(&asked.what))
     }
 
+    /// Returns whether a client leaves a page, or has wanted to until a moment ago.
+    pub(crate) fn leaves_a_page(&self, task: usize) -> bool {
+        let leaves = |what: &What| matches!(what, What::Call { method: "Page.navigate" | "Page.reload", .. });
+        self.open.values().chain(self.cancelled.values()).any(|asked| asked.task == task && leaves(&asked.what))
+    }
+
     /// Nothing is open that should have ended by now.
     pub(crate) fn assert_none_late(&self, now: u64) {
         for (waiter, asked) in &self.open {

@@ -44,6 +44,10 @@ impl Schedule {
                 // Whether it may ask is asked of a page that may be blocked itself.
                 State::Open if !looked_at => {}
                 State::Open => assert_eq!(answerable, Some(true), "dialog {number} {dialog:?} is open"),
+                // Of a frame whose place nobody has told, the worse counts: it may be in one that was removed.
+                State::Unseen if !self.is_placed(&frame) => {
+                    assert_ne!(answerable, Some(true), "dialog {number} {dialog:?}")
+                }
                 State::Lost | State::Unseen => {
                     assert_eq!(answerable, Some(false), "dialog {number} {dialog:?} is open and cannot be answered");
                 }
@@ -84,6 +88,12 @@ impl Schedule {
         }
     }
 
+    fn is_placed(&self, frame: &str) -> bool {
+        let trees = self.views.values().filter_map(|view| view.all_frames.as_ref());
+        let mut children = trees.flat_map(|tree| &tree.children);
+        children.any(|child| child.frame_id.as_str() == frame)
+    }
+
     fn check_closed(&self, number: No, message: &str, state: State) {
         let views = || self.views.values().filter(|view| view.recent_dialogs.len() < MAX_RECENT_DIALOGS);
         let closed = views().flat_map(|view| view.recent_dialogs.iter()).find(|closed| closed.message == message);
@@ -115,7 +125,7 @@ impl Schedule {
     }
 
     /// Only those answers are given that somebody gave (invariant 2).
-    pub(super) fn check_answer(&self, accept: bool, tab: No, bridged: bool) {
+    pub(super) fn check_answer(&mut self, accept: bool, tab: No, bridged: bool) {
         let task = self.owners.get(&tab).copied();
         let by_policy = task.is_some_and(|task| self.answers_itself[task]);
         let by_agent = task.is_some_and(|task| {
@@ -128,7 +138,20 @@ impl Schedule {
                 dialog.tab == tab && dialog.told.is_some_and(|told| told + timeout.min(5_000_000) <= self.now)
             });
         let at_the_end = !accept && (self.leaving || self.ending);
-        assert!(by_policy || by_agent || by_watchdog || at_the_end, "nobody gave the answer {accept} on tab {tab}");
+        // A page is led out of its dialogs before it is left.
+        let is_left = !accept && !bridged && task.is_some_and(|task| self.clients.leaves_a_page(task));
+        assert!(
+            by_policy || by_agent || by_watchdog || at_the_end || is_left,
+            "nobody gave the answer {accept} on tab {tab}"
+        );
+        if is_left {
+            // Then it is said of what was open there that it was ended with its page.
+            self.browser
+                .dialogs
+                .values_mut()
+                .filter(|dialog| dialog.tab == tab)
+                .for_each(|dialog| dialog.crossed = true);
+        }
     }
 
     /// A call that a dialog blocks has ended (invariant 1).

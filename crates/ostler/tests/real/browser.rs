@@ -1,7 +1,7 @@
 //! A Chromium of the test's own, with a fresh profile, gone when dropped.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -123,6 +123,26 @@ impl Chromium {
     }
 
     /// Ends it the hard way.
+    /// Returns what it says at an address of its own, asked without any session.
+    pub(crate) fn answer(&self, path: &str) -> String {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port)).expect("a browser that listens");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n", self.port);
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut stream = BufReader::new(stream);
+        let mut length = 0;
+        let mut header = String::new();
+        while header != "\r\n" {
+            header.clear();
+            stream.read_line(&mut header).expect("a header");
+            if let Some(given) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = given.trim().parse().expect("a length");
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).expect("a body of that length");
+        String::from_utf8(body).expect("JSON")
+    }
+
     pub(crate) fn kill(&mut self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);

@@ -228,6 +228,29 @@ fn a_tab_whose_frame_asks_is_closed_and_the_browser_lives() {
 }
 
 #[test]
+fn a_tab_whose_dialog_and_next_document_wait_for_each_other_ends_no_browser_when_it_is_left() {
+    let goes = "<script>onload = () => setTimeout(() => { location = '/two'; for (;;) alert() })</script>";
+    for leaves in [json!({"meta": "disconnect"}), json!({"method": "Target.closeTarget"}), json!({"meta": "shutdown"})]
+    {
+        let mut world = World::with(&[("/", goes), ("/two", "<title>two</title>")]);
+        let tab = world.line.cdp("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        assert_eq!(world.line.ask(json!({"meta": "set_session", "target_id": tab}))["error"], Value::Null);
+        world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+        world.wait_for_dialogs(1);
+        wait_until("the next document waits for its dialog", || {
+            world.line.ask(json!({"meta": "dialog", "action": "accept"}))["error_code"] == "dialog_open"
+        });
+        let mut leaves = leaves;
+        if leaves["method"].is_string() {
+            leaves["params"] = json!({"targetId": tab});
+        }
+        assert_eq!(world.line.ask(leaves.clone())["error"], Value::Null, "{leaves}");
+        let tab = tab.as_str().expect("an id");
+        wait_until("the tab is closed and the browser lives", || !world.chromium.answer("/json/list").contains(tab));
+    }
+}
+
+#[test]
 fn a_page_is_not_crashed_under_the_dialog_of_its_frame_which_would_take_the_browser_along() {
     let mut world = World::with(&[
         ("/", "<iframe src='{there}/in'></iframe>"),

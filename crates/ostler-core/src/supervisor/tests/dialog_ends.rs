@@ -429,12 +429,6 @@ fn a_page_is_left_as_ever_where_no_frame_can_go_or_a_client_would_lose_what_it_h
         bench.expect_nothing_sent();
     }
     let mut bench = Bench::with_oopif();
-    bench.opening("S", "T", "confirm", "");
-    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
-    bench.expect("S", "Page.navigate");
-    bench.expect_nothing_sent();
-
-    let mut bench = Bench::with_oopif();
     bench.attached("", "T", "CLIENTS", "page", false, "");
     bench.opening("S", "O", "confirm", "");
     bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);

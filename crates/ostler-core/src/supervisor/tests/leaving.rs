@@ -7,12 +7,21 @@ use super::*;
 const ANSWER: &str = "Page.handleJavaScriptDialog";
 const DETACH: &str = "Target.detachFromTarget";
 const NOT_READY: &str = "Not attached to an active page";
+const ASKS_NOTHING: &str = "Runtime.getIsolateId";
+const CLOSE: &str = "Target.closeTarget";
 
 impl Bench {
     fn leave(&mut self) -> Waiter {
         let waiter = self.waiter();
         self.input(Input::Leave(waiter));
         waiter
+    }
+
+    /// The page answers, as it does once its script has nothing more to ask.
+    #[track_caller]
+    fn asks_nothing(&mut self, session: &str) {
+        let asked = self.expect(session, ASKS_NOTHING);
+        self.reply(&asked, r#"{"id":"i"}"#);
     }
 
     /// The task of `with_tab` ends while its page asks natively; what was sent before is of no interest.
@@ -46,6 +55,9 @@ fn leaving_dismisses_what_is_open_and_tells_when_that_is_done() {
     assert!(bench.is_waiting(waiter), "what was sent before may still be on its way");
     let last = bench.expect("", "Browser.getVersion");
     bench.reply(&last, "{}");
+    bench.asks_nothing("S");
+    assert!(bench.is_waiting(waiter), "one of them may ask again");
+    bench.asks_nothing("S2");
     assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
 }
 
@@ -174,6 +186,7 @@ fn an_answer_that_is_refused_while_we_leave_is_followed_by_a_dismissal() {
     let dismissed = bench.expect("S", ANSWER);
     assert_eq!(dismissed.params, r#"{"accept":false}"#);
     bench.refuse(&dismissed, -32602, "Invalid parameters");
+    bench.asks_nothing("S");
     assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
     bench.expect_nothing_sent();
 }
@@ -209,6 +222,7 @@ fn an_ended_tasks_dialog_is_dismissed_before_its_tab_is_left() {
     bench.expect_nothing_sent();
     assert_eq!(bench.retired, [TaskId::default_task()]);
     bench.reply(&sent, "{}");
+    bench.asks_nothing("S");
     assert_eq!(bench.methods(), [DETACH], "A11");
     let call = bench.call("Runtime.evaluate");
     assert_eq!(bench.code(call), "unknown_task");
@@ -223,6 +237,7 @@ fn an_ended_tasks_dialog_that_the_page_was_not_ready_to_end_is_dismissed_again()
     bench.pass(ms(100));
     let again = bench.expect("S", ANSWER);
     bench.reply(&again, "{}");
+    bench.asks_nothing("S");
     assert_eq!(bench.methods(), [DETACH], "A19");
     bench.pass(Duration::from_secs(60));
     assert_eq!((bench.core.in_flight(), bench.core.poll_timeout()), (0, None));
@@ -230,11 +245,12 @@ fn an_ended_tasks_dialog_that_the_page_was_not_ready_to_end_is_dismissed_again()
 
 #[test]
 fn an_ended_tasks_tab_is_left_in_time_whatever_its_page_does() {
-    for answers in [true, false] {
+    for (answers, left_by) in [(true, CLOSE), (false, DETACH)] {
         let mut bench = Bench::with_tab();
         let mut sent = Some(bench.end_while_it_asks());
         let mut waited = Duration::ZERO;
-        while !bench.was_sent("", DETACH) {
+        while !bench.was_sent("", left_by) {
+            assert!(!bench.was_sent("", DETACH), "what waits for its next document is not let go (F48)");
             assert!(waited <= LEAVE, "after {waited:?}");
             if let Some(sent) = sent.take().filter(|_| answers) {
                 bench.refuse(&sent, -32000, NOT_READY);
@@ -246,6 +262,52 @@ fn an_ended_tasks_tab_is_left_in_time_whatever_its_page_does() {
             }
         }
     }
+}
+
+#[test]
+fn an_ended_tasks_page_that_asks_again_is_dismissed_again_before_it_is_left() {
+    let mut bench = Bench::with_tab();
+    let sent = bench.end_while_it_asks();
+    bench.reply(&sent, "{}");
+    bench.expect("S", ASKS_NOTHING);
+    bench.expect_nothing_sent();
+    bench.pass(ms(250));
+    let again = bench.expect("S", ANSWER);
+    bench.reply(&again, "{}");
+    bench.asks_nothing("S");
+    assert_eq!(bench.methods(), [DETACH]);
+}
+
+#[test]
+fn a_page_that_asked_a_moment_ago_is_left_once_it_answers() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    bench.closed("S", "T");
+    bench.sent.clear();
+    bench.input(Input::EndTask("default".into()));
+    bench.asks_nothing("S");
+    assert_eq!(bench.methods(), [DETACH]);
+}
+
+#[test]
+fn a_dialog_that_waits_for_its_pages_next_document_has_its_tab_closed_when_we_leave() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    let waiter = bench.leave();
+    let last = bench.expect("", "Browser.getVersion");
+    bench.reply(&last, "{}");
+    bench.expect("S", ASKS_NOTHING);
+    while !bench.was_sent("", CLOSE) {
+        let sent = bench.expect("S", ANSWER);
+        bench.refuse(&sent, -32000, NOT_READY);
+        bench.pass(ms(100));
+    }
+    assert_eq!(bench.methods(), [CLOSE]);
+    assert!(bench.is_waiting(waiter));
+    let closed = bench.expect("", CLOSE);
+    bench.reply(&closed, r#"{"success":true}"#);
+    bench.target_destroyed("T");
+    assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
 }
 
 #[test]
@@ -285,6 +347,7 @@ fn leaving_waits_for_the_dialog_of_a_task_that_ended_a_moment_ago() {
     bench.reply(&last, "{}");
     assert!(bench.is_waiting(waiter));
     bench.reply(&sent, "{}");
+    bench.asks_nothing("S");
     assert_eq!(bench.outcome(waiter), &Ok(Outcome::Done));
 }
 

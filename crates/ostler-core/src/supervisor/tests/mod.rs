@@ -19,6 +19,7 @@ mod dialog_ends;
 mod dialogs;
 mod focus;
 mod frames;
+mod leave_page;
 mod leaving;
 mod link;
 mod orders;

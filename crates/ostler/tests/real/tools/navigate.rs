@@ -157,21 +157,58 @@ fn a_dialog_of_the_page_that_is_left_goes_with_it_over_the_bridge_as_well() {
     }
 }
 
+const ENDLESS: &str = "<script>onload = () => setTimeout(() => { for (;;) prompt() })</script>";
+
 #[test]
-fn a_page_that_asks_again_while_it_is_left_is_told_of_with_the_way_out() {
-    let endless = "<script>onload = () => setTimeout(() => { for (;;) prompt() })</script>";
-    for bridge in ["never", "always"] {
-        let mut world = World::with(&[("/", endless), ("/two", "<title>two</title>")]);
-        world.line.ask(json!({"meta": "connect", "dialog_bridge": bridge}));
-        world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
-        world.wait_for_dialogs(1);
-        let stays = world.try_tool("browser_navigate", json!({"url": world.site.here("/two")}));
-        let sentence = stays["error"].as_str().unwrap_or_default();
-        assert!(sentence.contains("close its tab with browser_tabs"), "{bridge}: {stays}");
-        world.tool("browser_tabs", json!({"action": "close"}));
-        let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two"), "new_tab": true}));
-        assert_eq!(opened["data"]["title"], "two", "{bridge}");
+fn a_page_that_asks_without_end_is_left_all_the_same() {
+    let framed = ("/framed", "<iframe src='/endless'></iframe>");
+    let mut world = World::with(&[("/endless", ENDLESS), framed, ("/two", "<title>two</title>")]);
+    for policy in ["must_respond", "auto_accept"] {
+        for path in ["/endless", "/framed"] {
+            world.line.ask(json!({"meta": "connect", "dialog_policy": policy, "dialog_bridge": "never"}));
+            world.line.cdp("Page.navigate", json!({"url": world.site.here(path)}));
+            world.wait_for_state("it asks", |state| {
+                let any = |which: &str| state[which].as_array().is_some_and(|list| !list.is_empty());
+                any("pending_dialogs") || policy == "auto_accept" && any("recent_dialogs")
+            });
+            let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two")}));
+            assert_eq!(
+                [&opened["data"]["title"], &opened["data"]["loaded"]],
+                [&json!("two"), &json!(true)],
+                "{opened}"
+            );
+            assert_eq!(world.line.js("document.title"), "two", "{policy}: {path}");
+        }
     }
+}
+
+#[test]
+fn a_page_that_asks_once_more_while_it_is_left_is_left_without_a_detour() {
+    let asks_twice = "<script>onload = () => setTimeout(() => { if (!confirm('stay?')) alert('then go') })</script>";
+    let mut world = World::with(&[("/", asks_twice), ("/two", "<title>two</title>")]);
+    world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+    world.wait_for_dialogs(1);
+    let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two")}));
+    assert_eq!(opened["data"]["title"], "two", "{opened}");
+    let history = world.line.cdp("Page.getNavigationHistory", json!({}));
+    let urls: Vec<_> = history["entries"].as_array().unwrap().iter().map(|entry| entry["url"].clone()).collect();
+    assert_eq!(urls, ["about:blank", &*world.site.here("/"), &*world.site.here("/two")]);
+    let recent = world.line.state()["recent_dialogs"].clone();
+    assert!(recent.as_array().unwrap().iter().all(|dialog| dialog["closed_by"] == "remote"), "{recent}");
+}
+
+#[test]
+fn a_page_that_asks_again_over_the_bridge_while_it_is_left_is_told_of_with_the_way_out() {
+    let mut world = World::with(&[("/", ENDLESS), ("/two", "<title>two</title>")]);
+    world.line.ask(json!({"meta": "connect", "dialog_bridge": "always"}));
+    world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+    world.wait_for_dialogs(1);
+    let stays = world.try_tool("browser_navigate", json!({"url": world.site.here("/two")}));
+    let sentence = stays["error"].as_str().unwrap_or_default();
+    assert!(sentence.contains("close its tab with browser_tabs"), "{stays}");
+    world.tool("browser_tabs", json!({"action": "close"}));
+    let opened = world.tool("browser_navigate", json!({"url": world.site.here("/two"), "new_tab": true}));
+    assert_eq!(opened["data"]["title"], "two");
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! Leaving a page whose dialog is open (facts F18 and F48).
+
+use super::*;
+
+const ANSWER: &str = "Page.handleJavaScriptDialog";
+const PROBE: &str = "Runtime.getIsolateId";
+const NAVIGATE: &str = "Page.navigate";
+const ELSEWHERE: &str = r#"{"url":"https://b/"}"#;
+
+impl Bench {
+    /// What the page asks is cancelled, and it asks this next.
+    #[track_caller]
+    fn is_cancelled_and_asks(&mut self, next: &str) {
+        let cancel = self.expect("S", ANSWER);
+        assert_eq!(cancel.params, r#"{"accept":false}"#);
+        self.closed("S", "T");
+        self.reply(&cancel, "{}");
+        self.opening("S", "T", "alert", next);
+    }
+}
+
+#[test]
+fn a_page_that_asks_is_left_once_it_has_been_told_cancel_and_answers() {
+    for (method, params) in [(NAVIGATE, ELSEWHERE), ("Page.reload", "{}")] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", "confirm", "1");
+        let call = bench.call_with(method, params);
+        let probe = bench.expect("S", PROBE);
+        bench.is_cancelled_and_asks("2");
+        let cancel = bench.expect("S", ANSWER);
+        bench.closed("S", "T");
+        bench.reply(&cancel, "{}");
+        bench.expect_nothing_sent();
+        bench.reply(&probe, r#"{"id":"i"}"#);
+        let sent = bench.expect("S", method);
+        assert_eq!(sent.params, params, "it is passed on as it came");
+        bench.reply(&sent, "{}");
+        assert!(bench.outcome(call).is_ok());
+        assert_eq!(bench.closed_by(), [("d-1".into(), ClosedBy::Remote), ("d-2".into(), ClosedBy::Remote)]);
+    }
+}
+
+#[test]
+fn a_page_that_never_stops_asking_is_left_by_way_of_another_process() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "0");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    bench.expect("S", PROBE);
+    for asked in 1..=5 {
+        bench.is_cancelled_and_asks(&asked.to_string());
+    }
+    let blank = bench.expect("S", NAVIGATE);
+    assert_eq!(blank.param("url"), "about:blank");
+    bench.navigated("S", "T", None, "about:blank");
+    bench.reply(&blank, r#"{"frameId":"T","loaderId":"L"}"#);
+    assert!(!bench.was_sent("S", NAVIGATE), "its process still runs, and would be the next document's");
+    bench.pass(Duration::from_secs(1));
+    let sent = bench.expect("S", NAVIGATE);
+    assert_eq!(sent.params, ELSEWHERE);
+    assert!(bench.is_waiting(call));
+    assert_eq!(bench.pending(), [""; 0]);
+}
+
+#[test]
+fn a_page_that_never_stops_asking_is_not_reloaded_and_its_dialog_told_of() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "0");
+    let call = bench.call("Page.reload");
+    bench.expect("S", PROBE);
+    for asked in 1..=5 {
+        bench.is_cancelled_and_asks(&asked.to_string());
+    }
+    assert_eq!(bench.code(call), "dialog_open");
+    assert_eq!(bench.pending().len(), 1, "it is the agent's again");
+    assert!(!bench.was_sent("S", ANSWER) && !bench.was_sent("S", "Page.reload"));
+}
+
+#[test]
+fn a_page_that_asked_a_moment_ago_may_ask_again_and_one_that_asked_long_ago_is_left_at_once() {
+    for (ago, at_once) in [(100, false), (600, true)] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", "alert", "");
+        bench.closed("S", "T");
+        bench.pass(ms(ago));
+        bench.sent.clear();
+        bench.call_with(NAVIGATE, ELSEWHERE);
+        assert_eq!(bench.was_sent("S", NAVIGATE), at_once);
+        if !at_once {
+            let probe = bench.expect("S", PROBE);
+            bench.reply(&probe, r#"{"id":"i"}"#);
+        }
+        bench.expect("S", NAVIGATE);
+        bench.expect_nothing_sent();
+    }
+}
+
+#[test]
+fn a_page_that_neither_asks_nor_answers_is_left_all_the_same() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    let cancel = bench.expect("S", ANSWER);
+    bench.closed("S", "T");
+    bench.reply(&cancel, "{}");
+    bench.pass(Duration::from_secs(2));
+    bench.expect("S", NAVIGATE);
+    assert!(bench.is_waiting(call));
+}
+
+#[test]
+fn once_nobody_wants_to_leave_it_any_more_its_dialogs_are_the_agents_again() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "1");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    bench.input(Input::Cancel(call));
+    bench.is_cancelled_and_asks("2");
+    bench.expect("S", PROBE);
+    bench.expect_nothing_sent();
+    assert_eq!(bench.pending().len(), 1);
+}
+
+#[test]
+fn a_place_in_the_same_document_and_a_frames_navigation_leave_no_page() {
+    for params in [r#"{"url":"https://a/#here"}"#, r#"{"url":"https://b/","frameId":"F"}"#] {
+        let mut bench = Bench::with_tab();
+        bench.frame_attached("S", "F", "T");
+        bench.opening("S", "T", "alert", "");
+        bench.call_with(NAVIGATE, params);
+        bench.expect("S", NAVIGATE);
+        bench.expect_nothing_sent();
+    }
+}
