@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use ostler_core::cdp::events::{Event, EventFilter, EventLog, EventPage};
-use ostler_core::supervisor::{BridgeSecret, ClientCall, DialogAnswer, Input, Outcome};
+use ostler_core::supervisor::{BridgeSecret, ClientCall, Input, Outcome};
 use ostler_core::view::TaskView;
 use ostler_core::{CallError, TargetId, TaskId, Waiter};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -174,11 +174,6 @@ impl Handle {
     /// Makes a CDP call. Dropping the future gives up waiting for it.
     pub(crate) async fn call(&self, make: impl FnOnce(Waiter) -> ClientCall) -> Result<Outcome, CallError> {
         self.ask(|waiter| Input::Call(make(waiter))).await
-    }
-
-    /// Answers a dialog.
-    pub(crate) async fn answer(&self, make: impl FnOnce(Waiter) -> DialogAnswer) -> Result<Outcome, CallError> {
-        self.ask(|waiter| Input::AnswerDialog(make(waiter))).await
     }
 
     /// Sends an input that has an outcome, and waits for it.

@@ -37,7 +37,9 @@ impl Registry {
             quiet: quiet.unwrap_or(defaults.quiet),
             dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
         };
-        let mut attempt = Attempt::new(self, &task, self.prepare(&task, target, terms));
+        let _turn = self.turns.take(&task).await;
+        let binding = self.prepare(&mut self.state(), &task, target, terms);
+        let mut attempt = Attempt::new(self, &task, binding);
         let wanted = self.state().browsers.unknown_yet(&attempt.binding().entry.handle);
         if let Some(wanted) = wanted
             && let Some(found) = self.look(wanted).await
@@ -45,7 +47,7 @@ impl Registry {
             attempt.share(found);
         }
         let entry = attempt.binding().entry.clone();
-        self.start(&task, &entry);
+        self.state().start(&task, &entry);
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
         let attached = attached.await;
@@ -57,7 +59,8 @@ impl Registry {
         // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
         let binding = attempt.keep();
         let summary = self.summary(&task, &entry);
-        if let Some(unused) = self.settle(&task, binding) {
+        let unused = self.state().settle(&task, binding);
+        if let Some(unused) = unused {
             unused.leave().await;
         }
         match attached {
@@ -67,9 +70,8 @@ impl Registry {
     }
 
     /// Finds or makes the browser that a task is to be bound to. A task that is there already keeps what it has.
-    fn prepare(&self, task: &TaskId, target: ConnectTarget, terms: Terms) -> Binding {
-        let mut state = self.state();
-        let handle = match self.choose(task, target, &state) {
+    fn prepare(&self, state: &mut State, task: &TaskId, target: ConnectTarget, terms: Terms) -> Binding {
+        let handle = match self.choose(task, target, state) {
             Choice::Held(handle) => handle,
             Choice::New(key, source) => {
                 let handle = Handle::start(source.clone(), Arc::clone(&self.machine), self.bridge_secret);
@@ -78,15 +80,6 @@ impl Registry {
             }
         };
         state.bind(task, handle, terms)
-    }
-
-    /// Starts the task in the browser of the entry, or tells it there on which terms it goes on.
-    pub(super) fn start(&self, task: &TaskId, entry: &Entry) {
-        let Terms { policy, dialog_timeout, quiet, dialog_bridge } = entry.terms;
-        let dialogs_before = self.state().counts(task).dialogs;
-        let input =
-            Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialog_bridge, dialogs_before };
-        entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
     }
 
     /// Returns the browser that dialling `wanted` would find. Looking raises no prompt; where there is nothing to be
@@ -104,9 +97,24 @@ impl Registry {
             let wanted = state.browsers.unknown_yet(&entry.handle);
             (entry, wanted)
         };
+        match wanted {
+            None => Ok(entry),
+            // Boxed, because looking is rare and would otherwise weigh on every call.
+            Some(_) => Box::pin(self.entry_looked_for(task)).await,
+        }
+    }
+
+    async fn entry_looked_for(&self, task: &TaskId) -> Result<Entry, CallError> {
+        // Whoever puts the task into a browser at this moment has the first word on which one that is.
+        let _turn = self.turns.take(task).await;
+        let (entry, wanted) = {
+            let state = self.state();
+            let entry = state.entry(task)?;
+            let wanted = state.browsers.unknown_yet(&entry.handle);
+            (entry, wanted)
+        };
         let Some(wanted) = wanted else { return Ok(entry) };
-        // Boxed, because looking is rare and would otherwise weigh on every call.
-        let Some(found) = Box::pin(self.look(wanted)).await else { return Ok(entry) };
+        let Some(found) = self.look(wanted).await else { return Ok(entry) };
         if let Some(unused) = self.share(task, &entry, found) {
             unused.leave().await;
         }
@@ -116,36 +124,23 @@ impl Registry {
     /// Moves a task that has seen nothing yet to the connection that holds its browser, if another one does. Returns
     /// the one that it was to dial, if nobody uses that now.
     pub(super) fn share(&self, task: &TaskId, entry: &Entry, found: Found) -> Option<Handle> {
-        let moved = {
-            let mut state = self.state();
-            // It may have been bound to another browser meanwhile, or have ended.
-            state.tasks.get(task).filter(|now| now.handle.is(&entry.handle))?;
-            let handle = state.browsers.holder(found, &entry.handle)?;
-            let moved = Entry { handle, ..entry.clone() };
-            state.tasks.insert(task.clone(), moved.clone());
-            moved
-        };
-        entry.handle.end_task(task.clone());
-        self.start(task, &moved);
-        self.state().take_unused()
-    }
-
-    /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
-    pub(super) fn settle(&self, task: &TaskId, binding: Binding) -> Option<Handle> {
         let mut state = self.state();
-        state.unbind(&binding.entry.handle);
-        let before = state.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
-        state.end(task, &before)
+        let handle = state.browsers.holder(found, &entry.handle)?;
+        let moved = Entry { handle, ..entry.clone() };
+        state.tasks.insert(task.clone(), moved.clone());
+        entry.handle.end_task(task.clone());
+        state.start(task, &moved);
+        state.take_unused()
     }
 
     /// The default task is always there; its browser is dialled when somebody needs it.
-    pub(super) fn start_default_task(&self) {
+    pub(super) fn start_default_task(&self, state: &mut State) {
         let task = TaskId::default_task();
         let Defaults { dialog_policy: policy, dialog_timeout, quiet, dialog_bridge, .. } = self.defaults;
         let terms = Terms { policy, dialog_timeout, quiet, dialog_bridge };
-        let binding = self.prepare(&task, ConnectTarget::Default, terms);
-        self.start(&task, &binding.entry);
-        self.settle(&task, binding);
+        let binding = self.prepare(state, &task, ConnectTarget::Default, terms);
+        state.start(&task, &binding.entry);
+        state.settle(&task, binding);
     }
 
     fn choose(&self, task: &TaskId, target: ConnectTarget, state: &State) -> Choice {

@@ -5,6 +5,7 @@ mod connecting;
 mod registry;
 mod request;
 mod table;
+mod turns;
 
 pub(crate) use ostler_core::cdp::events::{Event, EventFilter, EventPage};
 pub(crate) use ostler_core::supervisor::OnDialog;

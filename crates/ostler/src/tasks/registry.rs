@@ -8,11 +8,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use ostler_core::supervisor::{self, BridgeSecret, ClientCall, Input, OnDialog, Outcome};
 use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
-use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint};
+use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint, Waiter};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::table::{Entry, State};
+use super::turns::Turns;
 use super::{CallRequest, DialogAnswer, TaskEvents, TaskSummary};
 use crate::connection::ChooserHold;
 use crate::endpoint::cloud::CloudSettings;
@@ -57,6 +58,7 @@ pub(crate) struct Registry {
     pub(super) machine: Arc<Machine>,
     /// One for all of its connections: a page is still known after its browser was let go and is held again.
     pub(super) bridge_secret: BridgeSecret,
+    pub(super) turns: Turns,
     state: Mutex<State>,
     ending: watch::Sender<bool>,
 }
@@ -65,8 +67,9 @@ impl Registry {
     /// Starts with the default task, which is always there. Nothing is dialled yet.
     pub(crate) fn new(defaults: Defaults, machine: Machine, bridge_secret: BridgeSecret) -> Self {
         let (state, ending) = (Mutex::default(), watch::Sender::new(false));
-        let registry = Self { defaults, machine: Arc::new(machine), bridge_secret, state, ending };
-        registry.start_default_task();
+        let (machine, turns) = (Arc::new(machine), Turns::default());
+        let registry = Self { defaults, machine, bridge_secret, turns, state, ending };
+        registry.start_default_task(&mut registry.state());
         registry
     }
 
@@ -78,10 +81,10 @@ impl Registry {
             hint: TimeoutHint::None,
         };
         let entry = timeout(request.timeout, self.entry_to_use(&request.task)).await.map_err(too_late)??;
-        let CallRequest { task, session_id, frame_id, target_id, method, params, timeout, on_dialog } = request;
-        let outcome = entry
-            .handle
-            .call(|waiter| ClientCall {
+        let call = |waiter| {
+            let CallRequest { task, session_id, frame_id, target_id, method, params, timeout, on_dialog } =
+                request.clone();
+            Input::Call(ClientCall {
                 waiter,
                 task,
                 session: session_id,
@@ -92,7 +95,8 @@ impl Registry {
                 timeout,
                 on_dialog,
             })
-            .await?;
+        };
+        let outcome = self.ask_there(entry, &request.task, call).await?;
         match outcome {
             Outcome::Result(result) => Ok(result),
             other => Err(out_of_place(&other)),
@@ -106,9 +110,8 @@ impl Registry {
 
     /// Returns the task's current tab, attached. Chooses or opens one if there is none.
     pub(crate) async fn current_session(&self, task: &TaskId) -> Result<(TargetId, SessionId), CallError> {
-        let entry = self.entry_to_use(task).await?;
-        let task = task.clone();
-        tab(entry.handle.ask(|waiter| Input::CurrentTab { waiter, task, timeout: CURRENT_TAB }).await?)
+        let ask = |waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CURRENT_TAB };
+        tab(self.ask(task, ask).await?)
     }
 
     /// Makes a tab the current one; returns the session on it.
@@ -118,10 +121,9 @@ impl Registry {
         session: Option<SessionId>,
         target: Option<TargetId>,
     ) -> Result<SessionId, CallError> {
-        let entry = self.entry_to_use(task).await?;
-        let task = task.clone();
-        let outcome = entry.handle.ask(|waiter| Input::SelectTab { waiter, task, session, target }).await?;
-        Ok(tab(outcome)?.1)
+        let select =
+            |waiter| Input::SelectTab { waiter, task: task.clone(), session: session.clone(), target: target.clone() };
+        Ok(tab(self.ask(task, select).await?)?.1)
     }
 
     /// Answers a dialog; returns it closed.
@@ -130,14 +132,11 @@ impl Registry {
         task: &TaskId,
         answer: DialogAnswer,
     ) -> Result<ClosedDialogView, CallError> {
-        let entry = self.entry_to_use(task).await?;
-        let task = task.clone();
-        let DialogAnswer { accept, prompt_text, dialog_id } = answer;
-        let outcome = entry
-            .handle
-            .answer(|waiter| supervisor::DialogAnswer { waiter, task, accept, prompt_text, dialog_id })
-            .await?;
-        match outcome {
+        let answer = |waiter| {
+            let DialogAnswer { accept, prompt_text, dialog_id } = answer.clone();
+            Input::AnswerDialog(supervisor::DialogAnswer { waiter, task: task.clone(), accept, prompt_text, dialog_id })
+        };
+        match self.ask(task, answer).await? {
             Outcome::Dialog(closed) => Ok(closed),
             other => Err(out_of_place(&other)),
         }
@@ -145,9 +144,7 @@ impl Registry {
 
     /// Brings the console of the task's view up to date, where it is not told as it comes.
     pub(crate) async fn fetch_console(&self, task: &TaskId) -> Result<(), CallError> {
-        let entry = self.entry_to_use(task).await?;
-        let task = task.clone();
-        entry.handle.ask(|waiter| Input::FetchConsole { waiter, task }).await.map(|_| ())
+        self.ask(task, |waiter| Input::FetchConsole { waiter, task: task.clone() }).await.map(|_| ())
     }
 
     /// Holds the file choosers of a tab back until what is returned is dropped.
@@ -157,24 +154,24 @@ impl Registry {
 
     /// Stops the script that keeps the current tab busy.
     pub(crate) async fn interrupt(&self, task: &TaskId) -> Result<(), CallError> {
-        let entry = self.entry_to_use(task).await?;
-        let task = task.clone();
-        entry.handle.ask(|waiter| Input::Interrupt { waiter, task }).await.map(|_| ())
+        self.ask(task, |waiter| Input::Interrupt { waiter, task: task.clone() }).await.map(|_| ())
     }
 
     /// Ends a task; the default one is there again at once, with nothing attached.
     pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
+        let _turn = self.turns.take(task).await;
         let entry = self.entry(task)?;
         let summary =
             TaskSummary { active: false, tabs: 0, pending_dialogs: 0, cloud: None, ..self.summary(task, &entry) };
         let unused = {
             let mut state = self.state();
             state.tasks.remove(task);
-            state.end(task, &entry)
+            let unused = state.end(task, &entry);
+            if *task == TaskId::default_task() {
+                self.start_default_task(&mut state);
+            }
+            unused
         };
-        if *task == TaskId::default_task() {
-            self.start_default_task();
-        }
         if let Some(unused) = unused {
             unused.leave().await;
         }
@@ -267,6 +264,33 @@ impl Registry {
         for leaving in leaving {
             // A driver that panicked has nothing left to let go of.
             let _ = leaving.await;
+        }
+    }
+
+    /// Asks the browser that a task is in.
+    async fn ask(&self, task: &TaskId, make: impl Fn(Waiter) -> Input) -> Result<Outcome, CallError> {
+        let entry = self.entry_to_use(task).await?;
+        self.ask_there(entry, task, make).await
+    }
+
+    /// Asks the browser that a task was in a moment ago, or the one that it has been moved to since: a browser that knows
+    /// the task no more has sent nothing.
+    async fn ask_there(
+        &self,
+        mut entry: Entry,
+        task: &TaskId,
+        make: impl Fn(Waiter) -> Input,
+    ) -> Result<Outcome, CallError> {
+        loop {
+            let outcome = entry.handle.ask(&make).await;
+            if !matches!(outcome, Err(CallError::UnknownTask { .. })) {
+                return outcome;
+            }
+            let now = self.entry(task)?;
+            if now.handle.is(&entry.handle) {
+                return outcome;
+            }
+            entry = now;
         }
     }
 

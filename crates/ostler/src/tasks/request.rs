@@ -13,7 +13,7 @@ use crate::endpoint::{BrowserKind, LaunchOptions, Wanted};
 use crate::secret::SecretUrl;
 
 /// A CDP call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CallRequest {
     /// The task it is made for.
     pub(crate) task: TaskId,
@@ -34,7 +34,7 @@ pub(crate) struct CallRequest {
 }
 
 /// An answer to a dialog.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DialogAnswer {
     /// OK or Cancel.
     pub(crate) accept: bool,

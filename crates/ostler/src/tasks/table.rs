@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ostler_core::supervisor::Input;
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{CallError, TaskId};
 
@@ -63,6 +64,22 @@ impl State {
             task: task.clone(),
             known: self.tasks.keys().map(ToString::to_string).collect(),
         })
+    }
+
+    /// Starts the task in the browser of the entry, or tells it there on which terms it goes on.
+    pub(super) fn start(&self, task: &TaskId, entry: &Entry) {
+        let Terms { policy, dialog_timeout, quiet, dialog_bridge } = entry.terms;
+        let dialogs_before = self.counts(task).dialogs;
+        let input =
+            Input::StartTask { task: task.clone(), policy, dialog_timeout, quiet, dialog_bridge, dialogs_before };
+        entry.handle.start_task(input, task.clone(), Arc::clone(&entry.feed));
+    }
+
+    /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
+    pub(super) fn settle(&mut self, task: &TaskId, binding: Binding) -> Option<Handle> {
+        self.unbind(&binding.entry.handle);
+        let before = self.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
+        self.end(task, &before)
     }
 
     /// Ends a task in the browser that it was in, and remembers how far its numbers went. Returns the browser if

@@ -26,6 +26,7 @@ mod bridge_sandbox;
 mod bytes;
 mod calls;
 mod cloud;
+mod connects_at_once;
 mod dialogs;
 mod discovery;
 mod foreign;
