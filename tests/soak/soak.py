@@ -74,6 +74,8 @@ class Soak:
         self.faults = []
         self.history = collections.defaultdict(lambda: collections.deque(maxlen=12))
         self.end = None
+        # Nothing more can be learnt from a browser that has ended.
+        self.is_over = False
 
     def run(self):
         browser, url = self.start_browser()
@@ -145,6 +147,8 @@ class Soak:
         said = json.dumps(answer)
         self.history[task].append(f"{took:6.2f} s  {name} {json.dumps(request.get('args') or request.get('params'))}"
                                   f" → {code} {said[:300]}")
+        if code == "browser_gone":
+            self.is_over = True
         if code not in CODES:
             self.fault(task, f"{name} ended as {code}: {said[:500]}")
         elif took > seconds + SLACK:
@@ -192,7 +196,7 @@ class Agent(threading.Thread):
     def run(self):
         self.connect(self.random.choice)
         self.tool("browser_navigate", 45, url=f"{self.soak.site.url}/page/0")
-        while time.monotonic() < self.soak.end:
+        while time.monotonic() < self.soak.end and not self.soak.is_over:
             self.act()
 
     def act(self):
@@ -254,7 +258,7 @@ class Agent(threading.Thread):
             ("browser_wait", {"text": "Page", "timeout_s": 2}), ("browser_console", {}), ("browser_press", {"key": "Tab"}),
             ("browser_press", {"key": "Enter"}), ("browser_click", {"ref": ref, "files": [__file__]}),
             ("browser_click", {"x": 200, "y": 150}), ("browser_screenshot", {"annotate": True, "max_dim": 600}),
-            ("browser_wait", {"for": "idle", "timeout_s": 2}), ("browser_type", {"ref": ref, "text": "2026-01-02"}),
+            ("browser_wait", {"idle": True, "timeout_s": 2}), ("browser_type", {"ref": ref, "text": "2026-01-02"}),
         ])
         self.tool(name, 25, **args)
 

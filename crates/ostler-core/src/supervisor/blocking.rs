@@ -52,6 +52,13 @@ pub(crate) fn ends_the_browser_under_a_dialog(method: &str) -> bool {
     matches!(method, "Page.crash" | "Page.close")
 }
 
+/// Returns whether a call ends the renderer of its page.
+pub(crate) fn crashes(method: &str, params: Option<&[u8]>) -> bool {
+    let leads_to =
+        |address: &str| params.is_some_and(|params| memchr::memmem::find(params, address.as_bytes()).is_some());
+    method == "Page.crash" || method == "Page.navigate" && ["chrome://crash", "chrome://kill"].into_iter().any(leads_to)
+}
+
 /// Returns whether the browser takes the method for any page of a tab that shows a native dialog, whichever of its
 /// processes asks, and does nothing with it (facts A15, F19).
 pub(crate) fn is_swallowed_in_tab(method: &str) -> bool {

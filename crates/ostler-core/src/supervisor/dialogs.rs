@@ -254,7 +254,8 @@ impl Supervisor {
         }
         let in_tab = self.sessions.get(session).is_some_and(|known| known.tab.as_ref() == Some(tab));
         let native_of_frame = matches!(dialog.via, Via::Native) && dialog.view.frame_id != tab.as_frame();
-        if in_tab && native_of_frame && blocking::ends_the_browser_under_a_dialog(method) {
+        let goes_too = in_tab || method == "Page.crash" && self.shares_renderer(tab, session);
+        if goes_too && native_of_frame && blocking::ends_the_browser_under_a_dialog(method) {
             return true;
         }
         if blocking::finishes_despite_dialog(method) {
@@ -271,6 +272,13 @@ impl Supervisor {
         dialog.blocked.contains(session) || shares_process || same_target || needs_it
     }
 
+    /// Returns whether a session's page is in the process of another tab's, as far as both have told.
+    fn shares_renderer(&self, tab: &TargetId, session: &SessionId) -> bool {
+        let isolate = |id: &SessionId| self.sessions.get(id)?.isolate.as_ref();
+        let root = self.tabs.get(tab).and_then(|tab| tab.session.as_ref());
+        root.and_then(isolate).is_some_and(|root| Some(root) == isolate(session))
+    }
+
     /// Returns the dialog that keeps a call from finishing, if any.
     pub(super) fn blocking_dialog(
         &self,
@@ -281,9 +289,12 @@ impl Supervisor {
         // A call must not cost a look at every tab: nearly always none asks anything.
         let asking = self.asking.iter().filter_map(|target| Some((target, self.tabs.get(target)?)));
         let awaits = || blocking::awaits_promise(method, params);
+        let method = if blocking::crashes(method, params) { "Page.crash" } else { method };
+        // One whose answer is on its way is open until that arrives, which counts where the browser is at stake.
+        let counts = |dialog: &Dialog| dialog.answer.is_none() || method == "Page.crash";
         asking
             .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
-            .find(|(tab, dialog)| dialog.answer.is_none() && self.blocks(tab, dialog, session, method, awaits()))
+            .find(|(tab, dialog)| counts(dialog) && self.blocks(tab, dialog, session, method, awaits()))
             .map(|(_, dialog)| Arc::clone(&dialog.view))
     }
 

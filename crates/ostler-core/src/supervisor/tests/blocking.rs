@@ -143,6 +143,31 @@ fn a_page_is_not_crashed_or_closed_under_the_dialog_of_its_frame_which_would_tak
 }
 
 #[test]
+fn a_page_is_not_crashed_that_shares_the_process_of_one_whose_frame_asks() {
+    let crash = |bench: &mut Bench, session: &str, method: &str, params: &str| {
+        let call = ClientCall { session: Some(session.into()), ..bench.client_call(method) };
+        bench.make(ClientCall { params: Some(Bytes::copy_from_slice(params.as_bytes())), ..call })
+    };
+    let calls = [("Page.crash", "{}"), ("Page.navigate", r#"{"url":"chrome://crash"}"#)];
+    for (method, params) in calls {
+        let mut bench = Bench::with_oopif();
+        bench.tab("SAME", "S2", "P");
+        bench.tab("OTHER", "S3", "P3");
+        bench.opening("S", "O", "confirm", "");
+        bench.sent.clear();
+        let refused = crash(&mut bench, "S2", method, params);
+        assert_eq!(bench.code(refused), "dialog_open", "F36: {method}");
+        bench.expect_nothing_sent();
+        crash(&mut bench, "S3", method, params);
+        bench.expect("S3", method);
+        // Its answer may come too late as well.
+        bench.accept();
+        let refused = crash(&mut bench, "S2", method, params);
+        assert_eq!(bench.code(refused), "dialog_open", "{method}");
+    }
+}
+
+#[test]
 fn a_popups_dialog_blocks_an_opener_in_its_process_and_no_other_tab() {
     let mut bench = Bench::with_tab();
     bench.popup("T", "U", "SU", "P");
