@@ -14,6 +14,8 @@ _GRACE = 10  # How much later than that a daemon may answer or go on, before it 
 
 _CHUNK = 1 << 18  # A little more than a Unix socket holds, so that a large answer arrives in few reads.
 
+_daemon_is_new = bool(os.environ.pop("OSTLER_NEW_DAEMON", None))
+
 _idle = []  # Connected descriptors that owe no answer. `pop` and `append` are atomic: no lock is needed.
 
 
@@ -50,9 +52,30 @@ def request(**fields):
     answer = _exchange(line, fields.get("method") or fields.get("meta"), patience)
     reply = _from_json(answer.decode("utf-8", "surrogatepass"))
     if "error" not in reply:
+        if _daemon_is_new and "method" in fields:
+            _tell_what_was_found(fields.get("task", "default"))
         return reply
     sentence, code = reply.pop("error"), reply.pop("error_code", None)
     raise (DialogOpen if code == "dialog_open" else OstlerError)(sentence, code, reply)
+
+
+def _tell_what_was_found(task):
+    """Says once which browser a new daemon found: one that an earlier daemon launched or rented is gone with it."""
+    global _daemon_is_new
+    _daemon_is_new = False
+    try:
+        tasks = request(meta="tasks")["tasks"]
+    except OstlerError:
+        return  # Whoever called has a good answer, and is to get it.
+    for ours in tasks:
+        if ours["task"] == task and ours["active"] and ours["browser_kind"] == "local":
+            import sys
+
+            print(
+                "ostler: no daemon ran, and the one that was started for this found a browser by itself: "
+                f"{ours['browser']}; `ostler connect` takes another",
+                file=sys.stderr,
+            )
 
 
 def _exchange(line, name, patience):

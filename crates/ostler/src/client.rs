@@ -41,6 +41,8 @@ pub(crate) struct Client {
     /// together, so that this process is woken once. Only where the environment names a browser is the answer awaited first, since the wrong browser
     /// must see nothing.
     daemon: Option<Pong>,
+    /// Whether the daemon was started for this connection.
+    pub(crate) is_first: bool,
 }
 
 /// What the daemon says about itself.
@@ -80,7 +82,7 @@ impl Client {
             let started = start_in_background(deadline).map_err(|error| ClientError::start(error, settings))?;
             for _ in 0..TRIES {
                 if let Some(client) = Self::connect(settings)? {
-                    return Ok(client);
+                    return Ok(Self { is_first: started == Started::Ours, ..client });
                 }
                 if started == Started::Ours {
                     // It was ready and is gone: no use in waiting for it.
@@ -116,6 +118,7 @@ impl Client {
             socket: socket.clone(),
             browser: settings.browser.clone(),
             daemon: None,
+            is_first: false,
         }))
     }
 

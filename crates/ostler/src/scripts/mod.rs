@@ -50,6 +50,8 @@ pub(crate) struct ScriptRun<'a> {
     pub(crate) python: Option<PathBuf>,
     /// After this long the script gets a `TimeoutError`.
     pub(crate) time_limit: Option<Duration>,
+    /// Whether the daemon has just been started: the script then says which browser that found by itself.
+    pub(crate) new_daemon: bool,
     /// A connection to the daemon, whose owner has been checked. It goes to the script, because `import socket`
     /// alone costs about as much as the whole start of the interpreter.
     pub(crate) socket: UnixStream,
@@ -82,6 +84,9 @@ impl ScriptRun<'_> {
         // For the helpers that start a daemon of another name; without it they go by the path.
         if let Some(program) = std::env::current_exe().ok().filter(|program| program.exists()) {
             command.env("OSTLER_PROGRAM", program);
+        }
+        if self.new_daemon {
+            command.env("OSTLER_NEW_DAEMON", "1");
         }
         if let Some(task) = self.task {
             command.env("OSTLER_TASK", task);

@@ -41,6 +41,7 @@ impl Bench {
             task: None,
             python: None,
             time_limit: self.limit,
+            new_daemon: false,
             socket,
             socket_path: Path::new("/nowhere.sock"),
         };
@@ -229,6 +230,7 @@ fn a_script_that_cannot_be_read_is_named() {
             task: None,
             python: None,
             time_limit: None,
+            new_daemon: false,
             socket,
             socket_path: Path::new("/nowhere.sock"),
         };
@@ -247,6 +249,7 @@ fn without_an_interpreter_the_error_says_what_still_works() {
         task: None,
         python,
         time_limit: None,
+        new_daemon: false,
         socket,
         socket_path: Path::new("/nowhere.sock"),
     };

@@ -37,9 +37,10 @@ impl Registry {
             quiet: quiet.unwrap_or(defaults.quiet),
             dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
         };
+        let names_one = !matches!(target, ConnectTarget::Default);
         let _turn = self.turns.take(&task).await;
         let binding = self.prepare(&mut self.state(), &task, target, terms);
-        let mut attempt = Attempt::new(self, &task, binding);
+        let mut attempt = Attempt::new(self, &task, binding, names_one);
         let wanted = self.state().browsers.unknown_yet(&attempt.binding().entry.handle);
         if let Some(wanted) = wanted
             && let Some(found) = self.look(wanted).await
@@ -54,12 +55,13 @@ impl Registry {
         if let Err(error) = &attached
             && !entry.handle.status().asking
         {
+            attempt.failed(error);
             return Err(error.clone());
         }
         // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
         let binding = attempt.keep();
-        let summary = self.summary(&task, &entry);
         let unused = self.state().settle(&task, binding);
+        let summary = self.summary(&task, &entry);
         if let Some(unused) = unused {
             unused.leave().await;
         }
@@ -110,10 +112,12 @@ impl Registry {
         let (entry, wanted) = {
             let state = self.state();
             let entry = state.entry(task)?;
-            let wanted = state.browsers.unknown_yet(&entry.handle);
+            let Some(wanted) = state.browsers.unknown_yet(&entry.handle) else { return Ok(entry) };
+            if let Some(why) = state.astray(task) {
+                return Err(CallError::BrowserGone { why, retry_after_ms: None });
+            }
             (entry, wanted)
         };
-        let Some(wanted) = wanted else { return Ok(entry) };
         let Some(found) = self.look(wanted).await else { return Ok(entry) };
         if let Some(unused) = self.share(task, &entry, found) {
             unused.leave().await;
@@ -223,11 +227,15 @@ struct Attempt<'a> {
     registry: &'a Registry,
     task: &'a TaskId,
     binding: Option<Binding>,
+    /// Whether it is for a certain browser, and not for whichever runs.
+    names_one: bool,
+    /// Why it does not come about.
+    why: String,
 }
 
 impl<'a> Attempt<'a> {
-    fn new(registry: &'a Registry, task: &'a TaskId, binding: Binding) -> Self {
-        Self { registry, task, binding: Some(binding) }
+    fn new(registry: &'a Registry, task: &'a TaskId, binding: Binding, names_one: bool) -> Self {
+        Self { registry, task, binding: Some(binding), names_one, why: "it was given up".to_owned() }
     }
 
     fn binding(&self) -> &Binding {
@@ -245,6 +253,10 @@ impl<'a> Attempt<'a> {
         drop(state.take_unused());
     }
 
+    fn failed(&mut self, error: &CallError) {
+        self.why = error.to_string();
+    }
+
     fn keep(mut self) -> Binding {
         self.binding.take().expect("it is there until it is kept")
     }
@@ -255,6 +267,11 @@ impl Drop for Attempt<'_> {
         let Some(binding) = self.binding.take() else { return };
         let mut state = self.registry.state();
         state.unbind(&binding.entry.handle);
+        if self.names_one {
+            state.note_astray(self.task, std::mem::take(&mut self.why));
+        } else {
+            state.astray.remove(self.task);
+        }
         if binding.is_new {
             // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.
             drop(state.end(self.task, &binding.entry));

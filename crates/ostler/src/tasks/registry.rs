@@ -166,6 +166,7 @@ impl Registry {
         let unused = {
             let mut state = self.state();
             state.tasks.remove(task);
+            state.astray.remove(task);
             let unused = state.end(task, &entry);
             if *task == TaskId::default_task() {
                 self.start_default_task(&mut state);
@@ -300,10 +301,11 @@ impl Registry {
 
     pub(super) fn summary(&self, task: &TaskId, entry: &Entry) -> TaskSummary {
         let (view, status) = (entry.feed.view(), entry.handle.status());
+        let astray = self.state().astray(task);
         TaskSummary {
             task: task.clone(),
             browser_kind: status.kind,
-            browser: status.text.clone(),
+            browser: astray.unwrap_or_else(|| status.text.clone()),
             active: view.active,
             tabs: view.tabs.len(),
             pending_dialogs: view.pending_dialogs.len(),

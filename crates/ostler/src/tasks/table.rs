@@ -23,6 +23,9 @@ pub(super) struct State {
     pub(super) tasks: BTreeMap<TaskId, Entry>,
     /// How far the numbers of tasks went that are over: a name that comes back counts on.
     pub(super) ended: BTreeMap<TaskId, Counts>,
+    /// Tasks that were to be put into a browser before they were in any, and why that failed. Whichever browser happens
+    /// to run is none that was asked for, and often a person's own.
+    pub(super) astray: BTreeMap<TaskId, String>,
 }
 
 /// The newest numbers that a task's events and dialogs had.
@@ -78,6 +81,7 @@ impl State {
     /// Makes a binding the task's, and ends the one before. Returns a browser that nobody uses any more.
     pub(super) fn settle(&mut self, task: &TaskId, binding: Binding) -> Option<Handle> {
         self.unbind(&binding.entry.handle);
+        self.astray.remove(task);
         let before = self.tasks.insert(task.clone(), binding.entry).filter(|_| binding.is_new)?;
         self.end(task, &before)
     }
@@ -91,6 +95,23 @@ impl State {
         }
         entry.handle.end_task(task.clone());
         self.take_unused()
+    }
+
+    /// Notes that a task did not get the browser that it was to be in. One that has a browser keeps that.
+    pub(super) fn note_astray(&mut self, task: &TaskId, why: String) {
+        let has_none = |entry: &Entry| self.browsers.unknown_yet(&entry.handle).is_some();
+        if self.tasks.get(task).is_some_and(has_none) {
+            self.astray.insert(task.clone(), why);
+        }
+    }
+
+    /// Returns what whoever needs the browser of a task is told that is to be in another one than would be found.
+    pub(super) fn astray(&self, task: &TaskId) -> Option<String> {
+        let why = self.astray.get(task)?;
+        Some(format!(
+            "task {task} is in no browser, since the last `ostler connect` did not give it one ({why}); connect it again, or \
+             have it in one that runs by a plain `ostler connect`"
+        ))
     }
 
     pub(super) fn counts(&self, task: &TaskId) -> Counts {

@@ -45,6 +45,14 @@ impl Person {
     }
 }
 
+/// Asserts that a command did its work and said which browser the new daemon found.
+#[track_caller]
+fn assert_done_and_told(ran: &Ran, words: &str) {
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("found a browser by itself") && ran.stderr.contains(words), "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+}
+
 fn evaluate() -> Value {
     json!({"method": "Runtime.evaluate", "params": {"expression": "6 * 7", "returnByValue": true}})
 }
@@ -53,6 +61,7 @@ fn evaluate() -> Value {
 fn a_browser_started_again_on_another_port_answers_the_next_call() {
     let person = Person::new();
     let mut browser = person.browser("chromium", "about:blank");
+    assert_done_and_told(&person.ostler(&["js", "6 * 7"]), "the DevToolsActivePort of Chromium");
     person.ostler(&["js", "6 * 7"]).assert_done();
     let mut line = person.line();
     let task = |line: &mut Line| line.ask(json!({"meta": "tasks"}))["tasks"][0]["browser"].to_string();
@@ -103,6 +112,61 @@ fn one_of_two_browsers_is_chosen_and_both_are_named() {
     assert_eq!(log.matches("connected to").count(), 2, "{log}");
     let refused = person.ostler(&["connect", "--browser", "firefox"]);
     refused.assert_failed(2, &["firefox", "chrome, chromium, edge"]);
+}
+
+#[test]
+fn after_a_connect_that_failed_nothing_is_done_in_a_browser_that_happens_to_run() {
+    let person = Person::new();
+    let browser = person.browser("chromium", "about:blank");
+    for named in [
+        &["connect", "--launch", "--executable", "/nowhere/chrome"] as &[&str],
+        &["connect", "--browser", "edge"],
+        &["connect", "http://127.0.0.1:1"],
+    ] {
+        person.ostler(named).assert_failed(1, &[]);
+        let refused = person.ostler(&["js", "document.title = 'hijacked'"]);
+        refused.assert_failed(
+            1,
+            &["task default is in no browser", "the last `ostler connect`", "a plain `ostler connect`"],
+        );
+        let tasks = person.line().ask(json!({"meta": "tasks"}))["tasks"].clone();
+        assert!(tasks[0]["browser"].to_string().contains("is in no browser"), "{tasks}");
+    }
+    person.ostler(&["connect"]).assert_done();
+    let ran = person.ostler(&["js", "document.title + 1"]);
+    ran.assert_done();
+    assert_eq!(ran.stdout.trim(), "1", "nobody was there before");
+    // A task that has a browser keeps it.
+    person.ostler(&["connect", "--browser", "edge"]).assert_failed(1, &[]);
+    person.ostler(&["js", "1"]).assert_done();
+    drop(browser);
+}
+
+#[test]
+fn after_a_daemon_was_killed_whoever_starts_another_is_told_which_browser_it_found() {
+    let person = Person::new();
+    let _browser = person.browser("chromium", "about:blank");
+    let start_over = || {
+        let mut launch = person.sandbox.ostler(&["connect", "--launch", "--flag=--disable-gpu"]);
+        launch
+            .env_remove("BU_CDP_WS")
+            .env("HOME", person.sandbox.path("person"))
+            .env("TMPDIR", person.sandbox.path(""));
+        Ran::of(&mut launch).assert_done();
+        person.sandbox.kill();
+    };
+    start_over();
+    assert_done_and_told(&person.ostler(&["--json", "js", "1"]), "DevToolsActivePort of Chromium");
+    person.ostler(&["stop"]).assert_done();
+    start_over();
+    let script = person.sandbox.path("script.py");
+    fs::write(&script, "print(js('6 * 7')); print(js('6 * 7'))").expect("a file");
+    let ran = person.ostler(&["run", &script.display().to_string()]);
+    assert_done_and_told(&ran, "DevToolsActivePort of Chromium");
+    assert_eq!(ran.stdout, "42\n42\n");
+    // One who says which browser it is to be needs no words.
+    person.sandbox.kill();
+    person.ostler(&["connect"]).assert_done();
 }
 
 /// Counts the connections to browsers that the daemon made.
@@ -205,7 +269,7 @@ fn an_internal_page_is_not_driven_and_a_tab_of_our_own_is_opened_behind_it() {
     // Chromium makes a new tab page of it; beside it stand the popups of its address bar, as targets of their own.
     let _browser = person.browser("chromium", "chrome://newtab");
     let ran = person.ostler(&["js", "location.href"]);
-    ran.assert_done();
+    assert_done_and_told(&ran, "Chromium");
     assert_eq!(ran.stdout.trim(), "about:blank");
     let mut line = person.line();
     let targets = line.ask(json!({"method": "Target.getTargets"}))["result"]["targetInfos"].clone();

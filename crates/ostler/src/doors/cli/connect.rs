@@ -251,7 +251,7 @@ impl Connect {
         };
         // Whatever browser the daemon has: this request says which one it shall have.
         let mut client = context.connect()?.with_any_browser();
-        let reply = context.ask(&mut client, &request, PATIENCE)?;
+        let reply = context.ask_for_one(&mut client, &request, PATIENCE)?;
         let Reply { task, cloud } = reply::read(&reply)?;
         let tabs = if task.tabs == 1 { "1 tab".to_owned() } else { format!("{} tabs", task.tabs) };
         let mut words = format!("task {} has a {} browser, {tabs}: {}", task.task, task.browser_kind, task.browser);

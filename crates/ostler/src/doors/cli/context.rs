@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::{reply, screen};
@@ -52,8 +52,25 @@ impl Context {
         Ok(Client::connect(&self.settings()?)?.map(Client::with_any_browser))
     }
 
-    /// Sends one request and returns the reply's line, which is no error.
+    /// Sends one request and returns the reply's line, which is no error. Where the daemon has just been started and has
+    /// found a browser by itself, the user is told which one.
     pub(super) fn ask(
+        &self,
+        client: &mut Client,
+        request: &impl Serialize,
+        patience: Duration,
+    ) -> Result<Vec<u8>, Failure> {
+        let answered = self.ask_for_one(client, request, patience);
+        if client.is_first
+            && let Some(note) = self.found_by_itself(client)
+        {
+            eprintln!("ostler: {}", screen::harmless(&note));
+        }
+        answered
+    }
+
+    /// The same for a request that says which browser it is about.
+    pub(super) fn ask_for_one(
         &self,
         client: &mut Client,
         request: &impl Serialize,
@@ -62,6 +79,21 @@ impl Context {
         let reply = client.request(&Spoken { request, words: "cli" }, patience)?;
         Self::mention_version(client);
         reply::not_an_error(reply)
+    }
+
+    /// Returns a sentence about the browser that a new daemon found. What an earlier one had, launched or rented, is gone
+    /// with that one, and a person's own browser is easily taken for it.
+    fn found_by_itself(&self, client: &mut Client) -> Option<String> {
+        let reply = client.request(&Meta { meta: "tasks", task: None }, Duration::ZERO).ok()?;
+        let Tasks { tasks } = serde_json::from_slice(&reply).ok()?;
+        let ours = tasks.into_iter().find(|task| task.task == self.task_name())?;
+        (ours.active && ours.browser_kind == "local").then(|| {
+            format!(
+                "no daemon ran, and the one that was started for this found a browser by itself: {}; `ostler connect` takes \
+                 another",
+                ours.browser
+            )
+        })
     }
 
     /// Tells the user when the daemon that answered is older or newer than this command.
@@ -91,6 +123,20 @@ impl Context {
     pub(super) fn print_text(&self, reply: &[u8], text: &str) -> Result<(), Failure> {
         print_data(if self.json { reply } else { text.as_bytes() })
     }
+}
+
+/// What the tasks are in.
+#[derive(Deserialize)]
+struct Tasks {
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    task: String,
+    browser_kind: String,
+    browser: String,
+    active: bool,
 }
 
 /// A request whose answer is read by somebody who has the command: errors name its verbs.

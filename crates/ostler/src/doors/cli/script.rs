@@ -57,12 +57,14 @@ fn become_script(context: &Context, script: Script, time_limit: Option<Duration>
     let mut client = context.connect()?;
     client.greet()?;
     Context::mention_version(&client);
+    let new_daemon = client.is_first;
     let run = ScriptRun {
         home: &home,
         script,
         task: context.task.as_deref(),
         python: context.environment.python(),
         time_limit,
+        new_daemon,
         socket: client.into_stream()?,
         socket_path: &socket_path,
     };
