@@ -76,6 +76,18 @@ impl Source {
         matches!(self, Self::CloudRunning(_))
     }
 
+    /// Says whether looking for it costs next to nothing: some files and ports of this machine.
+    pub(crate) fn is_near(&self) -> bool {
+        let is_here =
+            |given, protocol| Address::parse(given, protocol).is_ok_and(|address| address.is_plain_and_here());
+        match self {
+            Self::Discover(_) => true,
+            Self::WebSocket(given) => is_here(given, Protocol::WebSocket),
+            Self::Http(given) => is_here(given, Protocol::Http),
+            Self::Launch(_) | Self::Cloud(_) | Self::CloudRunning(_) => false,
+        }
+    }
+
     /// Returns where another browser would answer after the one that a WebSocket URL names was started again: the URL
     /// holds the old one's UUID, its port may be the same. Only on this machine, where the port can be asked.
     pub(crate) fn renewed(&self) -> Option<Self> {

@@ -87,6 +87,21 @@ fn a_browser_started_again_on_another_port_answers_the_next_call() {
 }
 
 #[test]
+fn a_browser_that_was_away_for_long_answers_the_very_next_call_when_it_is_back() {
+    let person = Person::new();
+    let mut browser = person.browser("chromium", "about:blank");
+    person.ostler(&["connect", "--browser", "chromium"]).assert_done();
+    let mut line = person.line();
+    browser.kill();
+    wait_until("nobody looks again for a good while by itself", || {
+        line.ask(evaluate())["retry_after_ms"].as_u64().is_some_and(|wait| wait > 3000)
+    });
+    let _browser = person.browser("chromium", "about:blank");
+    let answer = line.ask(evaluate());
+    assert_eq!(answer["result"]["result"]["value"], 42, "{answer}");
+}
+
+#[test]
 fn one_of_two_browsers_is_chosen_and_both_are_named() {
     let person = Person::new();
     fs::create_dir_all(person.profile("microsoft-edge")).expect("a profile folder");

@@ -62,6 +62,7 @@ pub(super) async fn run(
         waiting: HashMap::new(),
         outgoing: VecDeque::new(),
         feeds: HashMap::new(),
+        near: source.is_near(),
         source,
         machine,
         owned: None,
@@ -96,6 +97,8 @@ struct Driver {
     outgoing: VecDeque<(Option<CallId>, Bytes)>,
     feeds: HashMap<TaskId, Arc<TaskFeed>>,
     source: Source,
+    /// Looking for it takes next to no time.
+    near: bool,
     machine: Arc<Machine>,
     /// Our hold on a browser that ends with us.
     owned: Option<Owned>,
@@ -211,8 +214,10 @@ impl Driver {
             }
             Some(Command::Ask { waiter, input, reply }) => {
                 self.needed = true;
-                // Nobody waits for a dial that they do not bring about: they are told why there is none.
-                if !self.ever_connected && !self.asking && !self.rests {
+                // Nobody waits for a dial that they do not bring about: they are told why there is none. After a loss
+                // whoever asks has a browser of this machine looked for at once, however long it was away: what was
+                // known a moment ago is no answer, and looking takes no time.
+                if (!self.ever_connected || self.near) && !self.asking && !self.rests {
                     self.apply(Input::Dialling);
                 }
                 self.waiting.insert(waiter, reply);
