@@ -90,7 +90,6 @@ impl Supervisor {
             self.on_awake(&target);
             self.forget_hung(&target);
             self.close_dialogs_of_old_document(&target);
-            self.on_led_out_document_gone(&target);
         } else {
             // Their ends are told on the root (facts A1, A25), where one that the new document's first script opens
             // can be told before this is told on the frame's own session: only what nobody tells of ends here.

@@ -137,17 +137,13 @@ impl Supervisor {
         }
     }
 
-    /// It is on its way to another process, or will not go there.
+    /// It is gone to another process, or will not go there.
     pub(super) fn on_evicted(&mut self, target: &TargetId, end: &End) {
-        if !matches!(end, End::Answer(Ok(_))) {
-            self.on_process_ended(target);
-        }
-    }
-
-    /// The tab shows another document.
-    pub(super) fn on_led_out_document_gone(&mut self, target: &TargetId) {
-        if self.tabs.get(target).is_some_and(|tab| tab.lead_out == Some(LeadOut::Evicting)) {
-            self.start_timer(PROCESS_ENDS, Timer::ProcessEnds(target.clone()));
+        match end {
+            End::Answer(Ok(_)) => {
+                self.start_timer(PROCESS_ENDS, Timer::ProcessEnds(target.clone()));
+            }
+            End::Answer(Err(_)) | End::Failed(_) => self.on_process_ended(target),
         }
     }
 
@@ -160,6 +156,11 @@ impl Supervisor {
     fn end_lead_out(&mut self, target: &TargetId, each: impl Fn(&mut Self, super::requests::Request)) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         (tab.lead_out, tab.asked_at) = (None, None);
+        if !self.is_connected() {
+            // What waits is told of that.
+            return;
+        }
+        let Some(tab) = self.tabs.get_mut(target) else { return };
         for request in tab.queue.extract_if(.., |request| request.leaves).collect::<Vec<_>>() {
             each(self, request);
         }

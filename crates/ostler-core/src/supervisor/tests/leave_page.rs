@@ -108,6 +108,25 @@ fn a_page_that_neither_asks_nor_answers_is_left_all_the_same() {
 }
 
 #[test]
+fn a_lost_connection_ends_the_wait_and_the_tab_is_as_any_other_afterwards() {
+    for evicted in [false, true] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", "alert", "0");
+        let call = bench.call_with(NAVIGATE, ELSEWHERE);
+        if evicted {
+            bench.expect("S", PROBE);
+            for asked in 1..=5 {
+                bench.is_cancelled_and_asks(&asked.to_string());
+            }
+            bench.expect("S", NAVIGATE);
+        }
+        bench.lose_connection();
+        assert_eq!(bench.code(call), "browser_gone");
+        assert!(bench.core.tabs.values().all(|tab| tab.lead_out.is_none()));
+    }
+}
+
+#[test]
 fn once_nobody_wants_to_leave_it_any_more_its_dialogs_are_the_agents_again() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "alert", "1");
