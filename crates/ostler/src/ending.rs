@@ -17,6 +17,8 @@ use crate::times::CALL_DEFAULT;
 /// How long an orderly end may take: the daemon's own steps, the stopping of a cloud browser among them, have shorter
 /// limits.
 const DEADLINE: Duration = Duration::from_secs(45);
+/// How long somebody waits without a word.
+const SILENCE: Duration = Duration::from_secs(5);
 /// How often to look.
 const STEP: Duration = Duration::from_millis(5);
 
@@ -75,7 +77,12 @@ struct Refusal {
 /// Waits until the daemon has let go of its name.
 fn wait_until_gone(paths: &Paths, pid: Option<u32>) -> Result<(), EndingError> {
     let deadline = Instant::now() + DEADLINE;
+    let mut silent_until = Some(Instant::now() + SILENCE);
     while is_there(paths, pid) {
+        if silent_until.is_some_and(|until| Instant::now() > until) {
+            silent_until = None;
+            eprintln!("ostler: the daemon {} is letting go of its browsers, and is waited for", paths.name);
+        }
         if Instant::now() > deadline {
             return Err(match pid {
                 Some(pid) => EndingError::StillThere { name: paths.name.clone(), pid },

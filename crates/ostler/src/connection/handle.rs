@@ -200,11 +200,12 @@ impl Handle {
         self.send(Command::Dial);
     }
 
-    /// Lets go of the browser: dialogs answered, waiting targets resumed, a launched browser ended.
-    pub(crate) async fn leave(&self) {
+    /// Lets go of the browser: dialogs answered, waiting targets resumed, a launched or rented browser ended. Returns what
+    /// is to be said of one that was not.
+    pub(crate) async fn leave(&self) -> Option<String> {
         let (done, left) = oneshot::channel();
         self.send(Command::Leave(done));
-        let _ = left.await;
+        left.await.ok().flatten()
     }
 
     /// A driver that is gone drops what it is sent, and with it the reply: the waiting side sees that.

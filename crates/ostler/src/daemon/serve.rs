@@ -36,7 +36,7 @@ pub(crate) async fn serve(
         let (cloud, launched) = (settings.cloud.clone(), settings.launched.clone());
         move || {
             endpoint::end_left(&launched).iter().for_each(|browser| tracing::warn!("{browser}"));
-            leftovers::end_all(&cloud.folder, &cloud.keys).iter().for_each(|leftover| tracing::warn!("{leftover}"));
+            leftovers::end_named(&cloud.folder, &cloud.keys).iter().for_each(|leftover| tracing::warn!("{leftover}"));
         }
     });
     let source = source(&settings, adopted.as_ref());

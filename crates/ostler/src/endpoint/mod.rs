@@ -206,10 +206,14 @@ pub(crate) enum Owned {
 }
 
 impl Owned {
-    /// Ends the browser and returns when that is done. Dropping ends it too, without waiting.
-    pub(crate) async fn stop(self) {
+    /// Ends the browser and returns when that is done, or with what is to be said if it was not. Dropping ends it too,
+    /// without waiting.
+    pub(crate) async fn stop(self) -> Option<String> {
         match self {
-            Self::Launched(launched) => launched.stop().await,
+            Self::Launched(launched) => {
+                launched.stop().await;
+                None
+            }
             Self::Cloud(lease) => lease.stop().await,
         }
     }

@@ -30,6 +30,9 @@ pub(super) struct Bound {
     /// Only for a cloud browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     cloud: Option<CloudReply>,
+    /// A cloud browser that the task left could not be stopped, and costs money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_behind: Option<String>,
 }
 
 /// What whoever asked for a cloud browser is told of it. The live URL is a key, and goes to nobody else.
@@ -47,7 +50,8 @@ impl Bound {
             id: facts.id.clone(),
             live_url: facts.live_url.as_ref().map(|url| url.expose().to_owned()),
         });
-        Self { ok: true, task, cloud }
+        let left_behind = task.left_behind.clone();
+        Self { ok: true, task, cloud, left_behind }
     }
 }
 

@@ -61,9 +61,9 @@ impl Registry {
         // A browser whose person is asked for consent is kept: letting go of it would take the prompt away.
         let binding = attempt.keep();
         let unused = self.state().settle(&task, binding);
-        let summary = self.summary(&task, &entry);
+        let mut summary = self.summary(&task, &entry);
         if let Some(unused) = unused {
-            unused.leave().await;
+            summary.left_behind = unused.leave().await;
         }
         match attached {
             Ok(_) => Ok(summary),
@@ -120,7 +120,8 @@ impl Registry {
         };
         let Some(found) = self.look(wanted).await else { return Ok(entry) };
         if let Some(unused) = self.share(task, &entry, found) {
-            unused.leave().await;
+            // It was never dialled, so there is nothing to be said of it.
+            let _ = unused.leave().await;
         }
         self.entry(task)
     }

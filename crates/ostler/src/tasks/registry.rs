@@ -161,7 +161,7 @@ impl Registry {
     pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
         let _turn = self.turns.take(task).await;
         let entry = self.entry(task)?;
-        let summary =
+        let mut summary =
             TaskSummary { active: false, tabs: 0, pending_dialogs: 0, cloud: None, ..self.summary(task, &entry) };
         let unused = {
             let mut state = self.state();
@@ -174,7 +174,7 @@ impl Registry {
             unused
         };
         if let Some(unused) = unused {
-            unused.leave().await;
+            summary.left_behind = unused.leave().await;
         }
         Ok(summary)
     }
@@ -310,6 +310,7 @@ impl Registry {
             tabs: view.tabs.len(),
             pending_dialogs: view.pending_dialogs.len(),
             cloud: status.cloud.clone(),
+            left_behind: None,
         }
     }
 

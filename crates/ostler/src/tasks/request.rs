@@ -94,4 +94,7 @@ pub(crate) struct TaskSummary {
     /// What whoever connects is told of a cloud browser. Not for the list, since its live URL is a key.
     #[serde(skip)]
     pub(crate) cloud: Option<CloudFacts>,
+    /// What is to be said of the browser that the task had before and that was to end, if it was not ended.
+    #[serde(skip)]
+    pub(crate) left_behind: Option<String>,
 }

@@ -46,6 +46,10 @@ impl Rented {
         Ran::of(&mut self.ostler(args))
     }
 
+    fn doctor(&self) -> Ran {
+        Ran::of(self.ostler(&["doctor"]).env("HOME", self.sandbox.path("nobody")))
+    }
+
     #[track_caller]
     fn connect(&self, args: &[&str]) -> Value {
         let ran = self.run(&[&["connect", "--json", "--cloud"], args].concat());
@@ -300,6 +304,10 @@ fn a_service_that_may_have_started_a_browser_without_naming_it_is_not_forgotten(
         rented.run(&["connect", "--cloud", "browser-use"]).assert_failed(1, &[words, "dashboard of browser-use"]);
         assert_eq!(rented.service.seen().len(), 1, "nothing is asked for twice");
         assert_eq!(rented.records().len(), 1, "somebody may have to pay for it");
+        let ran = rented.doctor();
+        let said = "browser-use was asked for a browser by daemon t and never named one";
+        assert!(ran.stdout.contains(said) && ran.stdout.contains("dashboard of browser-use"), "{ran:?}");
+        assert!(!ran.stdout.contains("has ended was not stopped"), "{ran:?}");
         let ran = rented.run(&["stop", "--all"]);
         assert!(format!("{}{}", ran.stdout, ran.stderr).contains("never learned its name"), "{ran:?}");
         assert_eq!(rented.records().len(), 0, "it is told once");
@@ -340,10 +348,49 @@ fn a_stop_that_fails_for_a_moment_is_tried_again_and_one_that_fails_for_good_is_
 
     rented.connect(&["browser-use"]);
     rented.service.prepare("PATCH /bu/browsers", 403, r#"{"detail": "not now"}"#);
-    rented.run(&["stop"]).assert_done();
+    let ran = rented.run(&["stop"]);
+    ran.assert_failed(
+        1,
+        &["daemon t has ended", "3c90c3cc-0001 was not stopped", "status 403: not now", "`ostler stop --all`"],
+    );
     assert_eq!(rented.records().len(), 1, "whoever comes next knows of it");
+    let ran = rented.doctor();
+    let said = "a cloud browser of a daemon that has ended was not stopped (browser-use refused";
+    assert!(ran.code == Some(1) && ran.stdout.contains(said), "{ran:?}");
     rented.run(&["stop", "--all"]).assert_done();
     rented.assert_all_stopped(2);
+}
+
+#[test]
+fn a_task_that_leaves_a_browser_which_cannot_be_stopped_says_so() {
+    let rented = Rented::new();
+    for (stops, leave) in [(1, &["disconnect"] as &[&str]), (2, &["connect", &rented.chromium.url()])] {
+        rented.connect(&["browser-use"]);
+        rented.service.prepare("PATCH /bu/browsers", 403, r#"{"detail": "not now"}"#);
+        let ran = rented.run(leave);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("was not stopped, and may still run and cost money"), "{ran:?}");
+        assert!(!ran.stdout.is_empty(), "what was asked for is done: {ran:?}");
+        rented.run(&["stop", "--all"]).assert_done();
+        rented.assert_all_stopped(stops);
+    }
+}
+
+#[test]
+fn a_browser_whose_guard_was_killed_is_its_living_daemons_own() {
+    let rented = Rented::new();
+    rented.connect(&["browser-use"]);
+    kill(rented.guard(), Signal::KILL);
+    // A daemon of another name starts and finds the record with nobody holding it.
+    let mut other = rented.ostler(&["js", "1"]);
+    other.env("BU_NAME", "other").env("BU_CDP_WS", super::sandbox::NO_BROWSER);
+    assert_eq!(Ran::of(&mut other).code, Some(1));
+    let ran = rented.doctor();
+    assert!(!ran.stdout.contains("was not stopped"), "{ran:?}");
+    assert_eq!(rented.service.created_and_stops(), (1, vec![0]));
+    assert_eq!(Line::connect(&rented.sandbox.socket()).js("6 * 7"), 42);
+    rented.run(&["stop", "--all"]).assert_done();
+    rented.assert_all_stopped(1);
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) enum Command {
     /// The same, with somebody waiting for the outcome.
     Ask { waiter: Waiter, input: Input, reply: oneshot::Sender<Result<Outcome, CallError>> },
     /// Let go of the browser and end.
-    Leave(oneshot::Sender<()>),
+    Leave(oneshot::Sender<Option<String>>),
 }
 
 /// Runs until it is told to leave or until nobody holds a handle any more.
@@ -77,11 +77,12 @@ pub(super) async fn run(
     driver.live().await;
     // Whoever still waits hears it, and hears whether what they asked for had been sent.
     driver.gone("the daemon is ending".to_owned(), Some(Duration::from_secs(1)));
-    if let Some(owned) = driver.owned.take() {
-        owned.stop().await;
-    }
+    let still_runs = match driver.owned.take() {
+        Some(owned) => owned.stop().await,
+        None => None,
+    };
     if let Some(left) = driver.left.take() {
-        let _ = left.send(());
+        let _ = left.send(still_runs);
     }
 }
 
@@ -103,7 +104,7 @@ struct Driver {
     /// Our hold on a browser that ends with us.
     owned: Option<Owned>,
     /// Who waits for the end, once it was asked for.
-    left: Option<oneshot::Sender<()>>,
+    left: Option<oneshot::Sender<Option<String>>>,
     /// Somebody needs the browser now.
     needed: bool,
     /// Somebody asked for this very browser.

@@ -68,7 +68,8 @@ impl Driver {
         let attempt = async move {
             if let Some(before) = before {
                 // The one that we had is gone or does not answer: another one takes its place.
-                before.stop().await;
+                // Whatever is to be said of it stands in the log.
+                let _ = before.stop().await;
             }
             dial(&sources, &machine, &shared, &asks).await
         };

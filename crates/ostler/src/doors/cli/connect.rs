@@ -193,6 +193,7 @@ struct Cloud {
 struct Reply {
     task: TaskSummary,
     cloud: Option<CloudReply>,
+    left_behind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -252,7 +253,7 @@ impl Connect {
         // Whatever browser the daemon has: this request says which one it shall have.
         let mut client = context.connect()?.with_any_browser();
         let reply = context.ask_for_one(&mut client, &request, PATIENCE)?;
-        let Reply { task, cloud } = reply::read(&reply)?;
+        let Reply { task, cloud, left_behind } = reply::read(&reply)?;
         let tabs = if task.tabs == 1 { "1 tab".to_owned() } else { format!("{} tabs", task.tabs) };
         let mut words = format!("task {} has a {} browser, {tabs}: {}", task.task, task.browser_kind, task.browser);
         if let Some(CloudReply { id, live_url }) = cloud {
@@ -262,7 +263,7 @@ impl Connect {
             }
         }
         context.print(&reply, &words)?;
-        Ok(Exit::Success)
+        Ok(context.mind_what_is_left(left_behind.as_deref()))
     }
 }
 

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::{reply, screen};
 use crate::client::Client;
 use crate::config::{ClientSettings, Environment};
+use crate::exit_code::Exit;
 
 /// One run of the command.
 #[derive(Debug)]
@@ -101,6 +102,16 @@ impl Context {
         if let Some(note) = client.version_note() {
             eprintln!("ostler: {}", screen::harmless(&note));
         }
+    }
+
+    /// Tells of a browser that was to end and was not, and returns what the command exits with: its work is done, and
+    /// something costs money that nobody knows of.
+    pub(super) fn mind_what_is_left(&self, left_behind: Option<&str>) -> Exit {
+        let Some(left) = left_behind else { return Exit::Success };
+        if !self.json {
+            eprintln!("ostler: {}", screen::harmless(left));
+        }
+        Exit::WorkFailed
     }
 
     /// Prints the reply under `--json`, else the sentence.

@@ -1,9 +1,11 @@
 //! `ostler disconnect`: ends a task.
 
 use clap::Args;
+use serde::Deserialize;
 
 use super::context::{Context, Meta, print_line};
 use super::failure::Failure;
+use super::reply;
 use crate::exit_code::Exit;
 use crate::times::CALL_DEFAULT;
 
@@ -13,6 +15,12 @@ use crate::times::CALL_DEFAULT;
 #[derive(Args, Debug)]
 #[command(name = "disconnect")]
 pub(super) struct Disconnect {}
+
+/// Its reply.
+#[derive(Deserialize)]
+struct Reply {
+    left_behind: Option<String>,
+}
 
 impl Disconnect {
     pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
@@ -28,7 +36,8 @@ impl Disconnect {
         };
         let request = Meta { meta: "disconnect", task: context.task.as_deref() };
         let reply = context.ask(&mut client, &request, CALL_DEFAULT)?;
+        let Reply { left_behind } = reply::read(&reply)?;
         context.print(&reply, &format!("task {} has ended", context.task_name()))?;
-        Ok(Exit::Success)
+        Ok(context.mind_what_is_left(left_behind.as_deref()))
     }
 }

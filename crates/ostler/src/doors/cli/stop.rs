@@ -7,6 +7,7 @@ use super::context::{Context, print_line};
 use super::failure::{FAILED, Failure};
 use crate::config::ClientSettings;
 use crate::ending;
+use crate::endpoint::cloud::Record;
 use crate::endpoint::cloud::leftovers::{self, Leftover};
 use crate::endpoint::{self, LeftBrowser};
 use crate::exit_code::Exit;
@@ -30,6 +31,9 @@ impl Stop {
         let settings = context.settings()?;
         let name = &settings.paths.name;
         let stopped = ending::end(&settings)?;
+        if stopped && let Some(left) = left_by(name, context)? {
+            return Err(Failure::Work(left));
+        }
         if context.json {
             print_line(&json!({"ok": true, "stopped": stopped}).to_string())?;
         } else if stopped {
@@ -39,6 +43,26 @@ impl Stop {
         }
         Ok(Exit::Success)
     }
+}
+
+/// Says which cloud browsers a daemon that has ended could not stop.
+fn left_by(name: &str, context: &Context) -> Result<Option<String>, Failure> {
+    // A folder that cannot be read is one that the daemon could not write to: there was no cloud browser.
+    let left = leftovers::left(&context.environment.cloud_folder()?).unwrap_or_default();
+    let sentence = |record: Record| {
+        let why = record.not_stopped.map_or_else(String::new, |why| format!(" ({why})"));
+        let provider = record.provider.name();
+        record.id.map(|id| format!("the {provider} cloud browser {id} was not stopped{why}"))
+    };
+    let theirs = left.into_iter().filter(|record| record.daemon == name);
+    let left: Vec<_> = theirs.filter_map(sentence).collect();
+    Ok((!left.is_empty()).then(|| {
+        format!(
+            "the daemon {name} has ended, but {}, and may still run and cost money: try again with `ostler stop --all`, or \
+             stop it in the service's dashboard",
+            left.join("; ")
+        )
+    }))
 }
 
 /// Goes on after a failure, so that one daemon that does not end keeps no other alive.

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::super::process::Process;
 use super::super::release::{Release, report};
 use super::api::{Api, Described};
 use super::error::CloudError;
@@ -37,6 +38,7 @@ pub(super) struct Sealed {
     options: Map<String, Value>,
     folder: PathBuf,
     daemon: String,
+    process: Process,
 }
 
 /// What the guard tells the daemon, one line each.
@@ -69,6 +71,7 @@ impl Sealed {
             options,
             folder: order.folder.clone(),
             daemon: order.daemon.clone(),
+            process: Process::this(),
         })
     }
 }
@@ -125,6 +128,8 @@ fn obtain(api: &Api, order: &Sealed) -> Result<(Written, Described), CloudError>
         api_base: order.api_base.clone(),
         project: order.project.clone(),
         daemon: order.daemon.clone(),
+        process: Some(order.process),
+        not_stopped: None,
     };
     let mut written = Written::of(&order.folder, record).map_err(not_written)?;
     let begun = match &order.id {
@@ -162,5 +167,5 @@ fn stop(api: &Api, written: &mut Written, id: &str) -> Result<(), CloudError> {
         // It could not be written down before; what stops it later needs the name.
         let _ = written.set_id(id);
     }
-    api.stop(id)
+    api.stop(id).inspect_err(|error| written.note_not_stopped(error.happened()))
 }

@@ -89,11 +89,12 @@ impl CloudLease {
         self.spent
     }
 
-    /// Stops the browser and returns when the service has said so, or when nothing more can be done from here.
-    pub(crate) async fn stop(mut self) {
+    /// Stops the browser and returns when the service has said so, or when nothing more can be done from here: then with
+    /// what is to be said of it.
+    pub(crate) async fn stop(mut self) -> Option<String> {
         self.release = None;
         match timeout(STOP_LIMIT, self.guard.wait()).await {
-            Ok(Ok(status)) if status.success() => return,
+            Ok(Ok(status)) if status.success() => return None,
             Ok(Ok(_)) => {}
             Ok(Err(_)) | Err(_) => {
                 tracing::warn!("the guard of cloud browser {} does not end", self.facts.id);
@@ -101,15 +102,22 @@ impl CloudLease {
             }
         }
         if let Ok(Report::NotStopped(error)) = next_report(&mut self.reports).await {
-            tracing::warn!("the cloud browser {} may still run: {error}", self.facts.id);
-            return;
+            let (provider, id) = (self.facts.provider.name(), &self.facts.id);
+            let left = format!(
+                "the {provider} cloud browser {id} was not stopped, and may still run and cost money ({}): try again with \
+                 `ostler stop --all`, or stop it in the dashboard of {provider}",
+                error.happened()
+            );
+            tracing::warn!("{left}");
+            return Some(left);
         }
         // Somebody killed the guard. Its record is free now, and tells what to do.
         let (provider, folder, keys) = (self.order.provider, self.order.folder.clone(), self.order_keys());
-        let ended = tokio::task::spawn_blocking(move || leftovers::end_all_of(provider, &folder, &keys)).await;
-        for leftover in ended.unwrap_or_default() {
-            tracing::warn!("{leftover}");
-        }
+        let id = self.facts.id.clone();
+        let ended = tokio::task::spawn_blocking(move || leftovers::stand_in(provider, &id, &folder, &keys)).await;
+        let leftover = ended.ok()??;
+        tracing::warn!("{leftover}");
+        (!leftover.is_stopped()).then(|| leftover.to_string())
     }
 
     fn order_keys(&self) -> Keys {

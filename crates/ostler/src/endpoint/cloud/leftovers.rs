@@ -8,7 +8,7 @@ use super::api::Api;
 use super::error::CloudError;
 use super::keys::Keys;
 use super::provider::Provider;
-use super::record::Written;
+use super::record::{Record, Written};
 use crate::secret::SecretUrl;
 
 /// What became of one leftover.
@@ -60,9 +60,9 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// Counts the leftovers recorded in `folder`, and leaves them to others.
-pub(crate) fn count(folder: &Path) -> io::Result<usize> {
-    Written::abandoned(folder).map(|found| found.len())
+/// Returns the leftovers recorded in `folder`, and leaves them to others.
+pub(crate) fn left(folder: &Path) -> io::Result<Vec<Record>> {
+    Ok(found(folder)?.into_iter().map(|written| written.said.clone()).collect())
 }
 
 /// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.
@@ -70,13 +70,27 @@ pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
     end_those(folder, keys, |_| true)
 }
 
-/// The same with those of one service only, for whoever has no other's key.
-pub(super) fn end_all_of(provider: Provider, folder: &Path, keys: &Keys) -> Vec<Leftover> {
-    end_those(folder, keys, |written| written.said.provider == provider)
+/// The same where nobody is there to be told of those without a name: they stay for a command that a person runs.
+pub(crate) fn end_named(folder: &Path, keys: &Keys) -> Vec<Leftover> {
+    end_those(folder, keys, |written| written.said.id.is_some())
+}
+
+/// Stops one browser whose guard was killed, for the daemon that it belongs to.
+pub(super) fn stand_in(provider: Provider, id: &str, folder: &Path, keys: &Keys) -> Option<Leftover> {
+    let recorded = Written::abandoned(folder).unwrap_or_default().into_iter();
+    let is_it = |written: &Written| written.said.provider == provider && written.said.id.as_deref() == Some(id);
+    recorded.filter(is_it).map(|written| end(written, keys)).next()
+}
+
+/// A daemon that outlived its guard still looks after its browser.
+fn found(folder: &Path) -> io::Result<Vec<Written>> {
+    let mut found = Written::abandoned(folder)?;
+    found.retain(Written::is_left);
+    Ok(found)
 }
 
 fn end_those(folder: &Path, keys: &Keys, wanted: impl Fn(&Written) -> bool) -> Vec<Leftover> {
-    let found = match Written::abandoned(folder) {
+    let found = match found(folder) {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!("{} cannot be read, so cloud browsers may have been left there: {error}", folder.display());
@@ -86,13 +100,16 @@ fn end_those(folder: &Path, keys: &Keys, wanted: impl Fn(&Written) -> bool) -> V
     found.into_iter().filter(wanted).map(|written| end(written, keys)).collect()
 }
 
-fn end(written: Written, keys: &Keys) -> Leftover {
+fn end(mut written: Written, keys: &Keys) -> Leftover {
     let record = written.said.clone();
     let fate = match &record.id {
         None => Fate::NeverNamed,
         Some(id) => match stop(&written, id, keys) {
             Ok(()) => Fate::Stopped,
-            Err(error) => Fate::Left(error),
+            Err(error) => {
+                written.note_not_stopped(error.happened());
+                Fate::Left(error)
+            }
         },
     };
     if !matches!(fate, Fate::Left(_)) {
@@ -111,24 +128,41 @@ fn stop(written: &Written, id: &str, keys: &Keys) -> Result<(), CloudError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Record;
+    use super::super::super::process::Process;
     use super::*;
 
     #[test]
-    fn whoever_stands_in_for_one_service_leaves_the_others_records_alone() {
+    fn whoever_stands_in_for_one_guard_leaves_other_records_alone() {
         let temp = tempfile::tempdir().expect("a folder");
-        for provider in [Provider::BrowserUse, Provider::Browserbase] {
-            let record = Record {
-                provider,
-                id: None,
-                api_base: "http://127.0.0.1:1".to_owned(),
-                project: None,
-                daemon: "t".to_owned(),
-            };
-            drop(Written::of(temp.path(), record).expect("written"));
+        for (provider, id) in
+            [(Provider::BrowserUse, "b-1"), (Provider::BrowserUse, "b-2"), (Provider::Browserbase, "b-1")]
+        {
+            drop(Written::of(temp.path(), record(provider, Some(id), Some(Process::this()))).expect("written"));
         }
-        let ended = end_all_of(Provider::BrowserUse, temp.path(), &Keys::default());
-        assert_eq!(ended.iter().map(|ended| ended.provider).collect::<Vec<_>>(), [Provider::BrowserUse]);
-        assert_eq!(count(temp.path()).expect("readable"), 1);
+        let ended = stand_in(Provider::BrowserUse, "b-1", temp.path(), &Keys::default()).expect("it is recorded");
+        assert!(matches!(ended.fate, Fate::Left(CloudError::NoKey { provider: Provider::BrowserUse })), "{ended:?}");
+        assert!(end_all(temp.path(), &Keys::default()).is_empty(), "their daemon lives");
+    }
+
+    #[test]
+    fn a_browser_without_a_name_is_told_to_a_person_and_then_forgotten() {
+        let temp = tempfile::tempdir().expect("a folder");
+        drop(Written::of(temp.path(), record(Provider::BrowserUse, None, Some(Process::this()))).expect("written"));
+        assert!(end_named(temp.path(), &Keys::default()).is_empty());
+        assert_eq!(left(temp.path()).expect("readable").len(), 1);
+        assert!(matches!(end_all(temp.path(), &Keys::default())[..], [Leftover { fate: Fate::NeverNamed, .. }]));
+        assert!(left(temp.path()).expect("readable").is_empty());
+    }
+
+    fn record(provider: Provider, id: Option<&str>, process: Option<Process>) -> Record {
+        Record {
+            provider,
+            id: id.map(str::to_owned),
+            api_base: "http://127.0.0.1:1".to_owned(),
+            project: None,
+            daemon: "t".to_owned(),
+            process,
+            not_stopped: None,
+        }
     }
 }

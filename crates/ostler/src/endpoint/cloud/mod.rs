@@ -28,6 +28,7 @@ pub(crate) use keys::Keys;
 pub(crate) use lease::{CloudFacts, CloudLease};
 pub(crate) use order::{CloudOptions, CloudOrder, CloudSettings, ServiceSettings};
 pub(crate) use provider::Provider;
+pub(crate) use record::Record;
 
 use super::address::Protocol;
 use super::error::EndpointError;

@@ -127,6 +127,7 @@ impl FakeTasks {
             tabs: 2,
             pending_dialogs: 1,
             cloud: None,
+            left_behind: None,
         }
     }
 }
