@@ -13,11 +13,12 @@
 //!
 //! The page gets of it what the navigation alone would have given it: Cancel.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::answers::AnsweredBy;
 use super::dialogs::Dialog;
-use super::requests::What;
+use super::requests::{Request, What};
 use super::sessions::Tab;
 use super::timers::Timer;
 use super::{End, Purpose, Supervisor};
@@ -100,7 +101,7 @@ impl Supervisor {
         }
         let ordinary = |dialog: &&Dialog| dialog.view.answerable && dialog.view.kind != DialogKind::Beforeunload;
         let Some(dialog) = open.filter(ordinary) else { return false };
-        let root = dialog.view.session_id.clone();
+        let (view, root) = (Arc::clone(&dialog.view), dialog.view.session_id.clone());
         if times < PATIENCE {
             tab.lead_out = Some(LeadOut::Cancelling(times + 1));
             self.answer(target, number, false, None, AnsweredBy::Navigation);
@@ -113,10 +114,7 @@ impl Supervisor {
         } else {
             // A reload would wait for it, and there is no other way to the same document.
             self.end_lead_out(target, |core, request| {
-                let dialog = core.dialog(target, number).map(|dialog| dialog.view.clone());
-                if let Some(dialog) = dialog {
-                    core.fail_request(request, CallError::DialogOpen { dialog, sent: false });
-                }
+                core.fail_request(request, CallError::DialogOpen { dialog: Arc::clone(&view), sent: false });
             });
             return false;
         }
@@ -153,7 +151,7 @@ impl Supervisor {
         }
     }
 
-    fn end_lead_out(&mut self, target: &TargetId, each: impl Fn(&mut Self, super::requests::Request)) {
+    fn end_lead_out(&mut self, target: &TargetId, each: impl Fn(&mut Self, Request)) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         (tab.lead_out, tab.asked_at) = (None, None);
         if !self.is_connected() {

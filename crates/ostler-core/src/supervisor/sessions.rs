@@ -239,6 +239,9 @@ impl Tab {
             TabState::Asleep
         } else if self.crashed {
             TabState::Crashed
+        } else if self.hung.is_some() && !self.dialogs.iter().any(|dialog| self.session.as_ref() == Some(&dialog.owner)) {
+            // What frames of other processes ask does not stop its script.
+            TabState::Hung
         } else if self.dialogs.iter().any(|dialog| dialog.view.kind != DialogKind::Unknown) {
             TabState::Dialog
         } else if !self.dialogs.is_empty() {
