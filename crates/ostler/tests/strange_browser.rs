@@ -5,7 +5,7 @@
 mod line;
 mod sandbox;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
@@ -223,6 +223,17 @@ async fn replies_that_never_come_end_with_their_own_time_and_nobody_elses() {
     assert_eq!([&first["id"], &second["id"]], ["quick", "slow"]);
     assert_eq!([&second["error_code"], &second["timeout_ms"]], [&json!("timeout"), &json!(500)], "{second}");
     scene.ask_and_answer().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_the_connection_and_speaks_no_cdp_is_told_as_that_and_soon() {
+    let browser = MockBrowser::start().await;
+    drop(browser.script().mute("Target.setDiscoverTargets").mute("Target.setAutoAttach"));
+    let sandbox = Sandbox::new();
+    let began = Instant::now();
+    let ran = block_in_place(|| sandbox.run(&["connect", &browser.ws_url()]));
+    ran.assert_failed(1, &["takes the connection and speaks no CDP", "host and port"]);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -117,7 +117,7 @@ async fn dial_one(
                 DialError::Refused(_) | DialError::TurnedDown(_) | DialError::Untrusted(_) => false,
                 // A service forgets a browser that is over; at home another one may come to that port.
                 DialError::NotFound => !source.is_cloud(),
-                DialError::Failed(_) => true,
+                DialError::Failed(_) | DialError::Mute => true,
             },
             // No failure of the handshake is known to end by itself; whether a browser that was there comes back, the
             // driver judges.
@@ -143,16 +143,25 @@ async fn shake_hands(
     shared.say(format!("{label}: waiting for the browser to take the connection"));
     let mut dialling = std::pin::pin!(Socket::dial(&endpoint.url, &endpoint.headers));
     let timed_out = |time: Duration| DialError::Failed(format!("no handshake within {} s", time.as_secs()));
-    if !endpoint.may_ask {
-        return tokio::time::timeout(HANDSHAKE, dialling).await.unwrap_or_else(|_| Err(timed_out(HANDSHAKE)));
-    }
     let turned_down = |status| DialError::TurnedDown(format!("was not allowed to be debugged ({status})"));
     if let Ok(dialled) = tokio::time::timeout(SUSPICIOUS, &mut dialling).await {
         return match dialled {
             // A person who is quick. A browser that was found by its profile has no key that could be wrong.
-            Err(DialError::Refused(status @ 403)) if endpoint.found.is_some() => Err(turned_down(status)),
+            Err(DialError::Refused(status @ 403)) if endpoint.may_ask && endpoint.found.is_some() => {
+                Err(turned_down(status))
+            }
             dialled => dialled,
         };
+    }
+    // A person takes minutes, and a service that starts a browser takes its time; what answers nothing at all is neither.
+    let answers = async { if endpoint::is_mute(&endpoint.url).await { Err(DialError::Mute) } else { Ok(()) } };
+    tokio::select! {
+        biased;
+        dialled = &mut dialling => return dialled,
+        answers = answers => answers?,
+    }
+    if !endpoint.may_ask {
+        return tokio::time::timeout(HANDSHAKE, dialling).await.unwrap_or_else(|_| Err(timed_out(HANDSHAKE)));
     }
     // Nobody listens any more only when the driver ends, and this attempt with it.
     let why = format!(

@@ -23,6 +23,8 @@ pub(super) enum DialError {
     Refused(u16),
     /// The person at the browser was asked, and did not say yes.
     TurnedDown(String),
+    /// It takes connections and answers nothing at all.
+    Mute,
     /// A TLS peer that did not prove who it is.
     Untrusted(String),
     /// Anything else.
@@ -35,6 +37,7 @@ impl std::fmt::Display for DialError {
             Self::NotFound => f.write_str("is not the address of a browser that runs now (404)"),
             Self::Refused(status) => write!(f, "refused the connection ({status})"),
             Self::TurnedDown(how) => f.write_str(how),
+            Self::Mute => f.write_str("takes the connection and answers nothing"),
             Self::Untrusted(why) => write!(f, "did not prove who it is ({why})"),
             Self::Failed(why) => write!(f, "could not be reached: {why}"),
         }
@@ -52,6 +55,7 @@ impl DialError {
                  URL, given with `ostler connect -`",
             ),
             Self::TurnedDown(_) => Some("run `ostler connect` to have it asked again"),
+            Self::Mute => Some(MUTE),
             Self::Untrusted(_) => Some(
                 "check the host name in the URL, and that the system's root certificates (or SSL_CERT_FILE) cover it",
             ),
@@ -59,6 +63,9 @@ impl DialError {
         }
     }
 }
+
+/// What helps where nobody answers.
+pub(super) const MUTE: &str = "restart what runs there, or check that host and port are right";
 
 /// Returns what TLS did not like, if that is what ended the handshake. It comes inside of an error of the socket's.
 fn tls_error(error: &Error) -> Option<String> {

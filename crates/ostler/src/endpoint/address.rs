@@ -197,6 +197,11 @@ impl Address {
         self.url("http", &format!("{}/health", self.path.trim_end_matches('/')), self.query.as_deref())
     }
 
+    /// Returns the URL of what stands at the top, where no key is needed to be told something.
+    pub(super) fn root_url(&self) -> SecretUrl {
+        self.url("http", "/", None)
+    }
+
     /// Returns the WebSocket URL on this host for the path, with its query if any, that the browser told.
     ///
     /// Only the path is taken from the browser: its idea of its own host is our Host header echoed, or a name

@@ -35,7 +35,7 @@ pub(super) async fn discover(
     machine: &Machine,
     nobodys: &[SecretUrl],
 ) -> Result<Endpoint, EndpointError> {
-    Search { wanted, machine, ports: &USUAL_PORTS, nobodys, limits: Limits::default() }.run().await
+    Search { wanted, machine, ports: &USUAL_PORTS, nobodys, limits: Limits::NEAR }.run().await
 }
 
 /// One look around.
@@ -69,7 +69,11 @@ impl Search<'_> {
             return Err(self.why_none(&profiles, &notes, &answers, &live));
         };
         let others = live.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, live)| live.name()).collect();
-        Ok(live[chosen].endpoint(others))
+        let mut endpoint = live[chosen].endpoint(others);
+        for silent in self.silent(&notes, &answers) {
+            endpoint.found_by.push_str(&format!("; passed over: {silent}"));
+        }
+        Ok(endpoint)
     }
 
     /// Returns the profiles to look at: all that are known, and one that was named and is not.
@@ -122,6 +126,16 @@ impl Search<'_> {
         }
         live.retain(|live| !self.nobodys.contains(&live.url()));
         live
+    }
+
+    /// Returns the browsers that run and took the connection, and said nothing: one whose process is stopped does that.
+    fn silent(&self, notes: &[Recorded], answers: &Answers) -> Vec<String> {
+        let is_silent = |note: &&Recorded| matches!(answers.get(&note.port), Some(Err(EndpointError::Silent { .. })));
+        let named = |note: &Recorded| {
+            let pid = running::user_of(&note.profile.folder, self.machine)?;
+            Some(format!("{} (pid {pid}), which answers nothing", note.profile.browser))
+        };
+        notes.iter().filter(is_silent).filter(|note| self.wanted.takes(&note.profile)).filter_map(named).collect()
     }
 
     /// Says whether no other note has a better claim to the port: notes come newest first, one in use before others.

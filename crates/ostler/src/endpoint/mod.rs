@@ -239,6 +239,15 @@ pub(crate) async fn answers(source: &Source, machine: &Machine) -> bool {
     }
 }
 
+/// Says whether what is at a WebSocket URL takes connections and answers nothing. Within seconds, and without a word about
+/// the browser behind it.
+pub(crate) async fn is_mute(url: &SecretUrl) -> bool {
+    match Address::parse(&Given::new(url.clone(), "cdp_url"), Protocol::WebSocket) {
+        Ok(address) => version_page::is_mute(&address, version_page::Limits::NEAR).await,
+        Err(_) => false,
+    }
+}
+
 /// Finds the browser that `source` describes.
 ///
 /// `nobodys` are addresses that turned out to lead to no browser: discovery passes over them.

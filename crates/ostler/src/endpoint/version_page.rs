@@ -22,6 +22,11 @@ pub(super) struct Limits {
     pub(super) total: Duration,
 }
 
+impl Limits {
+    /// For a port of this machine: who is there answers at once.
+    pub(super) const NEAR: Self = Self { connect: Duration::from_secs(1), total: Duration::from_secs(3) };
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { connect: Duration::from_secs(3), total: Duration::from_secs(6) }
@@ -64,6 +69,22 @@ impl VersionPage {
         };
         tokio::task::spawn_blocking(ask).await.ok().flatten()
     }
+}
+
+/// Says whether somebody takes connections at an address and answers nothing, not even that there is no such page.
+///
+/// What stands behind a path or a key is not asked for: a service may start a browser for each caller.
+pub(super) async fn is_mute(address: &Address, limits: Limits) -> bool {
+    let (tls, url) = (address.tls, address.root_url());
+    let ask = move || {
+        let Ok(agent) = http::agent(tls, limits) else { return false };
+        let timed_out = |error| match error {
+            ureq::Error::Timeout(at) => !matches!(at, ureq::Timeout::Resolve | ureq::Timeout::Connect),
+            _ => false,
+        };
+        agent.get(url.expose()).call().is_err_and(timed_out)
+    };
+    tokio::task::spawn_blocking(ask).await.unwrap_or(false)
 }
 
 #[derive(Deserialize)]

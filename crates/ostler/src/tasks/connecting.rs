@@ -16,6 +16,8 @@ use crate::secret::SecretUrl;
 
 /// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
 const CONNECT: Duration = Duration::from_secs(100);
+/// How long a browser that is held already may take to say its version.
+const ANSWER: Duration = Duration::from_secs(5);
 
 impl Registry {
     /// Starts a task, or binds it to another browser with all its state dropped. Asking again for what it has
@@ -48,7 +50,13 @@ impl Registry {
             attempt.share(found);
         }
         let entry = attempt.binding().entry.clone();
+        let was_held = entry.handle.is_connected();
         self.state().start(&task, &entry);
+        if was_held && self.answers(&task, &entry.handle, ANSWER).await == Some(false) {
+            let error = silent(&entry.handle);
+            attempt.failed(&error);
+            return Err(error);
+        }
         entry.handle.dial();
         let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
         let attached = attached.await;
@@ -278,6 +286,16 @@ impl Drop for Attempt<'_> {
             drop(state.end(self.task, &binding.entry));
         }
     }
+}
+
+/// Says that a browser is held and does not answer: nothing that a task is told to do in it would be done.
+fn silent(handle: &Handle) -> CallError {
+    let why = format!(
+        "the browser answers nothing, so its process is stopped or overloaded: {}; let it go on, or let go of it with \
+         `ostler disconnect` and connect again",
+        handle.status().text
+    );
+    CallError::BrowserGone { why, retry_after_ms: None }
 }
 
 /// Says that nobody has to connect again once the person has allowed it.

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::table::{Entry, State};
 use super::turns::Turns;
 use super::{CallRequest, DialogAnswer, TaskEvents, TaskSummary};
-use crate::connection::ChooserHold;
+use crate::connection::{ChooserHold, Handle};
 use crate::endpoint::cloud::CloudSettings;
 use crate::endpoint::{BrowserKind, Machine, Source};
 use crate::page::Memory;
@@ -217,7 +217,12 @@ impl Registry {
     /// not made either.
     pub(crate) async fn browser_answers(&self, task: &TaskId, limit: Duration) -> Option<bool> {
         let entry = self.entry(task).ok().filter(|entry| entry.handle.is_connected())?;
-        let asked = entry.handle.call(|waiter| ClientCall {
+        self.answers(task, &entry.handle, limit).await
+    }
+
+    /// Returns whether a browser that is held answers within `limit`.
+    pub(super) async fn answers(&self, task: &TaskId, handle: &Handle, limit: Duration) -> Option<bool> {
+        let asked = handle.call(|waiter| ClientCall {
             waiter,
             task: task.clone(),
             session: None,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::browser::Chromium;
 use super::line::Line;
-use super::sandbox::{Ran, Sandbox, wait_until};
+use super::sandbox::{Ran, Sandbox, kill, wait_until};
 
 /// A person's home folder, and ostler's place beside it.
 struct Person {
@@ -182,6 +182,24 @@ fn after_a_daemon_was_killed_whoever_starts_another_is_told_which_browser_it_fou
     // One who says which browser it is to be needs no words.
     person.sandbox.kill();
     person.ostler(&["connect"]).assert_done();
+}
+
+#[test]
+fn a_browser_whose_process_is_stopped_is_passed_over_with_a_word() {
+    let person = Person::new();
+    fs::create_dir_all(person.profile("microsoft-edge")).expect("a profile folder");
+    let _other = person.browser("chromium", "about:blank");
+    let stopped = person.browser("microsoft-edge", "about:blank");
+    let pid = fs::read_link(person.profile("microsoft-edge").join("SingletonLock")).expect("a lock");
+    let pid: u32 = pid.to_string_lossy().rsplit_once('-').expect("host and pid").1.parse().expect("a pid");
+    kill(pid, rustix::process::Signal::STOP);
+    let words = format!("passed over: Microsoft Edge (pid {pid}), which answers nothing");
+    assert_done_and_told(&person.ostler(&["js", "1"]), &words);
+    let named = person.ostler(&["connect", "--browser", "edge"]);
+    named.assert_failed(1, &["took the connection but did not answer"]);
+    kill(pid, rustix::process::Signal::CONT);
+    person.ostler(&["connect", "--browser", "edge"]).assert_done();
+    drop(stopped);
 }
 
 /// Counts the connections to browsers that the daemon made.

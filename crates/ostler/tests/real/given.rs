@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -107,6 +108,25 @@ fn headers_of_the_configuration_go_with_its_url_and_with_no_other() {
         Ran::of(sandbox.ostler(&["connect", "--task", "other", &format!("{url}/?other")]).env_remove("BU_CDP_WS"));
     ran.assert_failed(1, &["refused access with status 401", "ostler connect -"]);
     sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
+fn what_takes_connections_and_answers_nothing_is_told_as_that_within_seconds() {
+    let sandbox = Sandbox::new();
+    // The system takes the connections, and nobody ever reads them.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let port = listener.local_addr().expect("bound").port();
+    for (path, words) in [
+        (format!("ws://127.0.0.1:{port}/"), "takes the connection and answers nothing"),
+        (format!("ws://127.0.0.1:{port}/devtools/browser/x"), "takes the connection and answers nothing"),
+        (format!("http://127.0.0.1:{port}"), "took the connection but did not answer"),
+    ] {
+        let began = Instant::now();
+        let ran = Ran::of(sandbox.ostler(&["connect", &path]).env_remove("BU_CDP_WS"));
+        ran.assert_failed(1, &[words, "host and port are right"]);
+        assert!(!ran.stderr.contains("Allow"), "nobody is asked there: {ran:?}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{path}: {:?}", began.elapsed());
+    }
 }
 
 #[test]

@@ -116,6 +116,8 @@ fn a_browser_whose_process_is_stopped_is_told_from_a_page_that_is_busy() {
     }
     let tabs = line.ask(json!({"meta": "tool", "name": "browser_tabs", "args": {"action": "list"}}));
     assert!(!tabs["result"]["text"].as_str().unwrap_or_default().contains("hung"), "{tabs}");
+    let ran = launch(&sandbox, &[]);
+    ran.assert_failed(1, &["the browser answers nothing, so its process is stopped", "`ostler disconnect`"]);
     let ran = sandbox.run(&["status"]);
     ran.assert_done();
     assert!(ran.stdout.contains("silent  the browser answers nothing: its process is stopped"), "{ran:?}");

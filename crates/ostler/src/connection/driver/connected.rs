@@ -20,6 +20,8 @@ use crate::endpoint::{self, BrowserKind, Endpoint, Owned};
 
 /// How much of a message the log of the wire shows, in bytes.
 const SHOWN: usize = 300;
+/// How long a browser may take to say anything once it has taken the connection.
+const FIRST_WORD: Duration = Duration::from_secs(10);
 /// How long a socket may take to write what is left when the browser has been let go.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -45,7 +47,9 @@ impl Driver {
         } else {
             (Scope::Guest, "only the tasks' own tabs are touched")
         };
-        let text = format!("{} ({}; {reach})", endpoint.url.label(), endpoint.found_by);
+        let label = endpoint.url.label();
+        let text = format!("{label} ({}; {reach})", endpoint.found_by);
+        self.heard = false;
         let Endpoint { url, kind, found, cloud, .. } = endpoint;
         let launched_port = matches!(self.owned, Some(Owned::Launched(_))).then(|| endpoint::port_here(&url)).flatten();
         self.shared.status.store(Arc::new(Status { kind, text, cloud, found, launched_port, asking: false }));
@@ -53,7 +57,15 @@ impl Driver {
         self.apply(Input::Connected { browser_id: browser_id(url.expose()), scope, answers_dialogs });
         self.carry_out();
         let mut sleep = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
-        let over = poll_fn(|cx| self.poll_browser(&mut socket, sleep.as_mut(), Takes::Commands, cx)).await;
+        let mut first_word = std::pin::pin!(tokio::time::sleep(FIRST_WORD));
+        let over = poll_fn(|cx| match self.poll_browser(&mut socket, sleep.as_mut(), Takes::Commands, cx) {
+            // Whoever speaks CDP has answered the first command long before.
+            Poll::Pending if !self.heard && first_word.as_mut().poll(cx).is_ready() => {
+                Poll::Ready(Over::Mute(label.clone()))
+            }
+            polled => polled,
+        })
+        .await;
         self.shared.connected.send_replace(false);
         if matches!(over, Over::Ended) {
             self.let_go(&mut socket).await;
@@ -86,6 +98,7 @@ impl Driver {
                     Poll::Ready(Ok(message)) => {
                         trace("received", &message, &self.bridge_secret);
                         self.apply(Input::Message(message));
+                        self.heard = true;
                         busy = true;
                     }
                     Poll::Ready(Err(why)) => return Poll::Ready(Over::Lost(why)),

@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::clock::Clock;
 use super::handle::{Shared, TaskFeed};
+use super::websocket::MUTE;
 use crate::endpoint::{Machine, Owned, Source};
 
 /// How many messages and how many commands are taken in before effects are carried out: enough to share the cost of
@@ -73,6 +74,7 @@ pub(super) async fn run(
         asking: false,
         rests: false,
         ever_connected: false,
+        heard: false,
     };
     driver.live().await;
     // Whoever still waits hears it, and hears whether what they asked for had been sent.
@@ -116,6 +118,8 @@ struct Driver {
     /// Only somebody who asks for this very browser changes anything.
     rests: bool,
     ever_connected: bool,
+    /// The browser has said something on this connection.
+    heard: bool,
 }
 
 /// What ends the time without a connection.
@@ -133,6 +137,8 @@ enum Pause {
 enum Over {
     /// The connection was lost, for this reason.
     Lost(String),
+    /// What is there took the connection and has said nothing.
+    Mute(String),
     /// Nobody needs the driver any more.
     Ended,
 }
@@ -149,16 +155,22 @@ impl Driver {
             let mut only_named = false;
             let (why, may_pass, passes) = match self.dial().await {
                 Ok(Some((socket, endpoint))) => {
-                    back_off = FIRST_BACK_OFF;
-                    let Over::Lost(why) = self.hold(socket, endpoint).await else { return };
+                    let (why, is_mute) = match self.hold(socket, endpoint).await {
+                        Over::Lost(why) => (why, false),
+                        Over::Mute(label) => (format!("{label} takes the connection and speaks no CDP: {MUTE}"), true),
+                        Over::Ended => return,
+                    };
                     tracing::info!("connection lost: {why}");
                     // Whoever named it while it was there asked for that one, not for another in its place.
                     self.named = false;
-                    if matches!(self.owned, Some(Owned::Launched(_))) {
+                    if is_mute {
+                        (why, true, false)
+                    } else if matches!(self.owned, Some(Owned::Launched(_))) {
                         let why =
                             "the browser that ostler launched has ended; start another with `ostler connect --launch`";
                         (why.to_owned(), false, false)
                     } else {
+                        back_off = FIRST_BACK_OFF;
                         (format!("the connection to the browser was lost ({why}) and is being restored"), true, true)
                     }
                 }

@@ -30,7 +30,7 @@ pub(crate) enum Standing {
 
 /// Looks over all browsers of the machine. No port is asked anything that could raise a prompt.
 pub(crate) async fn survey(machine: &Machine) -> Vec<Sighting> {
-    let limits = Limits::default();
+    let limits = Limits::NEAR;
     Search { wanted: &Wanted::Any, machine, ports: &USUAL_PORTS, nobodys: &[], limits }.survey().await
 }
 
