@@ -29,6 +29,9 @@ const TRIES: u32 = 20;
 /// How long a daemon may take to answer what it answers by itself, however busy the browser is.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often it is looked whether the daemon that is waited for runs at all.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// A connection to the daemon.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -108,7 +111,7 @@ impl Client {
                 return Ok(None);
             }
             Err(error) if is_timeout(&error) => {
-                return Err(ClientError::Stuck { socket: socket.clone(), patience: PATIENCE });
+                return Err(ClientError::stuck(socket, PATIENCE));
             }
             Err(error) => return Err(ClientError::Path(PathRefused::io(socket, error))),
         };
@@ -204,7 +207,7 @@ impl Client {
     fn send(&mut self, lines: &[u8]) -> Result<(), ClientError> {
         self.stream.get_mut().write_all(lines).map_err(|error| {
             if is_timeout(&error) {
-                return ClientError::Stuck { socket: self.socket.clone(), patience: PATIENCE };
+                return ClientError::stuck(&self.socket, PATIENCE);
             }
             self.refusal().unwrap_or_else(|| self.gone(error))
         })
@@ -223,18 +226,28 @@ impl Client {
 
     fn receive(&mut self, patience: Duration) -> Result<Vec<u8>, ClientError> {
         let mut line = Vec::new();
-        let read = self
-            .stream
-            .get_ref()
-            .set_read_timeout(Some(patience))
-            .and_then(|()| self.stream.read_until(b'\n', &mut line));
+        let until = Instant::now() + patience;
+        let read = loop {
+            // In short steps: a daemon whose process is stopped is not waited for.
+            let left = until.saturating_duration_since(Instant::now());
+            let step = left.clamp(Duration::from_millis(1), LOOK);
+            let read = self
+                .stream
+                .get_ref()
+                .set_read_timeout(Some(step))
+                .and_then(|()| self.stream.read_until(b'\n', &mut line));
+            match read {
+                Err(error) if is_timeout(&error) && left > step && !ClientError::is_stopped(&self.socket) => {}
+                read => break read,
+            }
+        };
         match read {
             Ok(_) if line.last() == Some(&b'\n') => {
                 line.pop();
                 Ok(line)
             }
             Ok(_) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
-            Err(error) if is_timeout(&error) => Err(ClientError::Stuck { socket: self.socket.clone(), patience }),
+            Err(error) if is_timeout(&error) => Err(ClientError::stuck(&self.socket, patience)),
             Err(error) => Err(self.refusal().unwrap_or_else(|| self.gone(error))),
         }
     }

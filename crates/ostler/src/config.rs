@@ -90,6 +90,10 @@ impl Environment {
                 search_path: variable("PATH").unwrap_or_default(),
                 temp: env::temp_dir(),
                 host: host_name(),
+                // Elsewhere a window needs no variable.
+                has_display: !cfg!(target_os = "linux")
+                    || variable("DISPLAY").is_some()
+                    || variable("WAYLAND_DISPLAY").is_some(),
             },
             python: variable("OSTLER_PYTHON"),
             browser_id: variable("BU_BROWSER_ID"),

@@ -59,6 +59,8 @@ fn end_by_signal(paths: &Paths, error: ClientError) -> Result<bool, EndingError>
     if kill_process(process, Signal::TERM).is_err() {
         return Err(EndingError::Client(error));
     }
+    // One whose process is stopped hears that only when it goes on.
+    let _ = kill_process(process, Signal::CONT);
     wait_until_gone(paths, Some(pid))?;
     Ok(true)
 }

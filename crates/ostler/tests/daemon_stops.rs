@@ -4,6 +4,7 @@ mod sandbox;
 
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use sandbox::{FakeDaemon, Ran, Sandbox, kill, wait_until};
@@ -19,6 +20,23 @@ fn stop_returns_when_everything_is_gone() {
         assert!(!sandbox.socket().exists() && !sandbox.pid_file().exists());
     }
     assert_eq!(sandbox.daemons_that_listened(), 5);
+}
+
+#[test]
+fn a_daemon_whose_process_is_stopped_is_told_as_that_soon_and_ends_in_good_order() {
+    let sandbox = Sandbox::new();
+    let pid = sandbox.start();
+    kill(pid, Signal::STOP);
+    let began = Instant::now();
+    for args in [&["status"] as &[&str], &["js", "1"]] {
+        let ran = sandbox.run(args);
+        ran.assert_failed(1, &["is stopped", &format!("`kill -CONT {pid}`"), "`ostler stop`"]);
+        assert!(!ran.stderr.contains("ostler status"), "that is where one comes from: {ran:?}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let ran = sandbox.run(&["stop"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "stopped (name t)\n"), "{ran:?}");
+    assert!(!sandbox.socket().exists() && !sandbox.pid_file().exists());
 }
 
 #[test]

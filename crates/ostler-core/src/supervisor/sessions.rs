@@ -239,7 +239,8 @@ impl Tab {
             TabState::Asleep
         } else if self.crashed {
             TabState::Crashed
-        } else if self.hung.is_some() && !self.dialogs.iter().any(|dialog| self.session.as_ref() == Some(&dialog.owner)) {
+        } else if self.hung.is_some() && !self.dialogs.iter().any(|dialog| self.session.as_ref() == Some(&dialog.owner))
+        {
             // What frames of other processes ask does not stop its script.
             TabState::Hung
         } else if self.dialogs.iter().any(|dialog| dialog.view.kind != DialogKind::Unknown) {

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::ClientSettings;
+use crate::daemon::lock;
 use crate::daemon::ownership::PathRefused;
 use crate::daemon::start::StartError;
+use crate::endpoint::process;
 use crate::exit_code::Exit;
 
 /// The environment or `config.yaml` cannot be used.
@@ -61,6 +63,8 @@ pub(crate) enum ClientError {
         socket: PathBuf,
         /// How long it was given.
         patience: Duration,
+        /// Its process, if that is stopped.
+        stopped: Option<u32>,
     },
     /// The daemon drives another browser than the one that the environment names.
     OtherBrowser {
@@ -72,6 +76,16 @@ pub(crate) enum ClientError {
 }
 
 impl ClientError {
+    /// The daemon at this socket does not answer. Tells whether its process is stopped, which only letting it go on mends.
+    pub(crate) fn stuck(socket: &Path, patience: Duration) -> Self {
+        Self::Stuck { socket: socket.to_owned(), patience, stopped: stopped_daemon(socket) }
+    }
+
+    /// Says whether the daemon at this socket is stopped, so that nobody need wait for it.
+    pub(crate) fn is_stopped(socket: &Path) -> bool {
+        stopped_daemon(socket).is_some()
+    }
+
     pub(super) fn start(error: StartError, settings: &ClientSettings) -> Self {
         Self::Start { error, log: settings.paths.log.clone() }
     }
@@ -99,6 +113,12 @@ impl ClientError {
     }
 }
 
+/// Returns the process of the daemon at this socket if it is stopped.
+fn stopped_daemon(socket: &Path) -> Option<u32> {
+    // The pid file stands beside the socket.
+    lock::holder(&socket.with_extension("pid")).filter(|pid| process::is_stopped(*pid))
+}
+
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,9 +142,14 @@ impl fmt::Display for ClientError {
                  look with `ostler status`",
                 socket.display()
             ),
-            Self::Stuck { socket, patience } => write!(
+            Self::Stuck { stopped: Some(pid), .. } => write!(
                 f,
-                "the daemon at {} gave no answer within {} s; look at it with `ostler status`, or end it with `ostler stop`",
+                "the daemon answers nothing, since its process (pid {pid}) is stopped; let it go on with `kill -CONT {pid}`, or end it \
+                 with `ostler stop`"
+            ),
+            Self::Stuck { socket, patience, stopped: None } => write!(
+                f,
+                "the daemon at {} gave no answer within {} s; end it with `ostler stop`, and the next command starts another",
                 socket.display(),
                 patience.as_secs()
             ),

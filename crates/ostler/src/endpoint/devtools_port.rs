@@ -20,7 +20,7 @@ pub(super) struct Recorded {
     pub(super) port: u16,
     /// `/devtools/browser/<uuid>`
     pub(super) path: String,
-    written: SystemTime,
+    pub(super) written: SystemTime,
 }
 
 /// Returns what the known profile folders claim, the newest claim first.
@@ -73,7 +73,14 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::endpoint) fn machine(home: &Path) -> Machine {
-        Machine { home: home.to_owned(), config_home: None, search_path: "".into(), temp: home.to_owned(), host: None }
+        Machine {
+            home: home.to_owned(),
+            config_home: None,
+            search_path: "".into(),
+            temp: home.to_owned(),
+            host: None,
+            has_display: true,
+        }
     }
 
     /// Writes a note into a profile folder below `home` and returns the folder.

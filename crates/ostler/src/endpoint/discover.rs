@@ -50,11 +50,16 @@ struct Search<'a> {
 /// What each port that was asked said.
 type Answers = HashMap<u16, Result<VersionPage, EndpointError>>;
 
+/// The profiles whose browsers were told a port, by that.
+type Told = HashMap<u16, Profile>;
+
 /// A browser that answers.
 #[derive(Debug)]
 struct Live {
     found: Found,
     path: String,
+    /// Its profile tells where it listens; else its command line does, or it is where people have it listen.
+    noted: bool,
     /// It tells its address in its profile alone, and asks before it takes a connection.
     unlisted: bool,
 }
@@ -63,8 +68,9 @@ impl Search<'_> {
     async fn run(&self) -> Result<Endpoint, EndpointError> {
         let profiles = self.profiles();
         let notes = devtools_port::of_profiles(profiles.iter().cloned());
-        let answers = self.ask(&notes).await;
-        let live = self.live(&notes, &answers);
+        let told = self.told(&profiles);
+        let answers = self.ask(&notes, &told).await;
+        let live = self.live(&notes, &told, &answers);
         let Some(chosen) = live.iter().position(|live| live.found.is(self.wanted)) else {
             return Err(self.why_none(&profiles, &notes, &answers, &live));
         };
@@ -87,14 +93,21 @@ impl Search<'_> {
         profiles
     }
 
+    /// Returns the ports that browsers in use were told to listen on: of a fixed port they leave no note.
+    fn told(&self, profiles: &[Profile]) -> Told {
+        let told = |profile: &Profile| Some((running::told_port(&profile.folder, self.machine)?, profile.clone()));
+        profiles.iter().filter_map(told).collect()
+    }
+
     /// Asks every port, all at once: one that never answers delays no other.
-    async fn ask(&self, notes: &[Recorded]) -> Answers {
+    async fn ask(&self, notes: &[Recorded], told: &Told) -> Answers {
         let named = match self.wanted {
             Wanted::Port(port) => Some(*port),
             _ => None,
         };
         let mut ports: Vec<_> =
             notes.iter().map(|note| note.port).chain(self.ports.iter().copied()).chain(named).collect();
+        ports.extend(told.keys());
         ports.sort_unstable();
         ports.dedup();
         let ask = |port| async move { (port, VersionPage::fetch(&Address::local(port), self.limits).await) };
@@ -102,7 +115,7 @@ impl Search<'_> {
     }
 
     /// Returns the browsers that answer, in order.
-    fn live(&self, notes: &[Recorded], answers: &Answers) -> Vec<Live> {
+    fn live(&self, notes: &[Recorded], told: &Told, answers: &Answers) -> Vec<Live> {
         let mut live = Vec::new();
         for note in notes {
             let unlisted = match answers.get(&note.port) {
@@ -113,7 +126,7 @@ impl Search<'_> {
                 _ => continue,
             };
             let found = Found { profile: Some(note.profile.clone()), port: note.port };
-            live.push(Live { found, path: note.path.clone(), unlisted });
+            live.push(Live { found, path: note.path.clone(), noted: true, unlisted });
         }
         let mut by_port: Vec<_> = answers.iter().collect();
         by_port.sort_unstable_by_key(|(port, _)| **port);
@@ -121,7 +134,8 @@ impl Search<'_> {
             if let Ok(VersionPage::Browser { path }) = answer
                 && !live.iter().any(|live: &Live| live.found.port == *port)
             {
-                live.push(Live { found: Found { profile: None, port: *port }, path: path.clone(), unlisted: false });
+                let found = Found { profile: told.get(port).cloned(), port: *port };
+                live.push(Live { found, path: path.clone(), noted: false, unlisted: false });
             }
         }
         live.retain(|live| !self.nobodys.contains(&live.url()));
@@ -176,6 +190,15 @@ impl Search<'_> {
         let answer = note.and_then(|note| Some((note.port, answers.get(&note.port)?)));
         match answer {
             Some((_, Err(EndpointError::Silent { at }))) => Some(EndpointError::Silent { at: at.clone() }),
+            // The note is of the browser before, and this one has yet to write its own.
+            Some((_, Err(EndpointError::Unreachable { .. })))
+                if running::started(&profile.folder) > note.map(|note| note.written) =>
+            {
+                match running::is_starting(&profile.folder) {
+                    true => Some(EndpointError::Starting { browser, pid }),
+                    false => Some(EndpointError::DebuggingOff { browser, pid }),
+                }
+            }
             Some((port, Err(EndpointError::Unreachable { cause, .. })))
                 if running::is_debugging_allowed(&profile.folder) != Some(false) =>
             {
@@ -253,7 +276,8 @@ impl Live {
     fn endpoint(&self, others: Vec<String>) -> Endpoint {
         let port = self.found.port;
         let mut found_by = match &self.found.profile {
-            Some(profile) => format!("the DevToolsActivePort of {}", profile.browser),
+            Some(profile) if self.noted => format!("the DevToolsActivePort of {}", profile.browser),
+            Some(profile) => format!("the command line of {}", profile.browser),
             None => format!("port {port}"),
         };
         if !others.is_empty() {

@@ -34,6 +34,8 @@ pub(crate) enum EndpointError {
     DebuggingOff { browser: &'static str, pid: u32 },
     /// The same of a Flatpak or a Snap, for which less can be done from outside.
     DebuggingOffConfined { browser: &'static str, pid: u32, folder: PathBuf },
+    /// A browser has been started just now, and does not listen yet.
+    Starting { browser: &'static str, pid: u32 },
     /// A browser runs and says where it listens, and that cannot be reached from here.
     PortBlocked { browser: &'static str, pid: u32, port: u16, cause: String },
     /// A profile folder is there and cannot be looked into.
@@ -52,6 +54,18 @@ pub(crate) enum EndpointError {
     GuardFailed { cause: String },
     /// A cloud service gave no browser.
     Cloud(CloudError),
+}
+
+/// What helps where a window was wanted and there is no display for it.
+pub(super) const NO_DISPLAY: &str = "leave --headed off, or end the daemon with `ostler stop` and run the command where DISPLAY or WAYLAND_DISPLAY names a \
+     display, since the daemon keeps the environment that it was started with; on a machine without one a virtual display \
+     does, as `xvfb-run ostler connect --launch --headed`";
+
+/// Says whether a browser complains that it has no display to open its window on.
+fn says_no_display(stderr: &str) -> bool {
+    ["Missing X server or $DISPLAY", "open X display", "cannot open display", "platform failed to initialize"]
+        .iter()
+        .any(|words| stderr.contains(words))
 }
 
 /// What the person in front of a browser can do.
@@ -88,6 +102,9 @@ impl EndpointError {
             }
             Self::DebuggingOffConfined { browser, pid, .. } => {
                 format!("{browser} runs (pid {pid}) shut in with its own folders, and its remote debugging is off")
+            }
+            Self::Starting { browser, pid } => {
+                format!("{browser} (pid {pid}) has been started just now, and does not listen for debugging yet")
             }
             Self::PortBlocked { browser, pid, port, cause } => {
                 format!(
@@ -152,6 +169,7 @@ impl EndpointError {
                 "{ALLOW}; started with --remote-debugging-port it needs a --user-data-dir below {}, since it reaches no other",
                 folder.display()
             ),
+            Self::Starting { .. } => format!("try again in some seconds; if it still does not listen then, {ALLOW}"),
             Self::PortBlocked { .. } => {
                 "switch its remote debugging off and on again; if that changes nothing, look for a firewall, or for a \
                  container or sandbox around one of the two, and run ostler where the browser runs"
@@ -177,6 +195,9 @@ impl EndpointError {
                  (--executable of `ostler connect --launch`, browser.executable of config.yaml), or have the script `exec` it"
                     .to_owned()
             }
+            Self::LaunchFailed { stderr, .. } if says_no_display(stderr) => {
+                format!("no display can be reached for its window: {NO_DISPLAY}")
+            }
             Self::LaunchFailed { .. } => {
                 "install what it misses, or name another browser's executable; in a container without user \
                  namespaces add the flag --no-sandbox"
@@ -196,7 +217,13 @@ impl EndpointError {
     ///
     /// [`next_step`]: Self::next_step
     pub(crate) fn passes(&self) -> bool {
-        matches!(self, Self::Silent { .. } | Self::ConsentPending { .. } | Self::NotDevTools { passing: true, .. })
+        matches!(
+            self,
+            Self::Silent { .. }
+                | Self::Starting { .. }
+                | Self::ConsentPending { .. }
+                | Self::NotDevTools { passing: true, .. }
+        )
     }
 
     /// Says whether the same attempt may succeed later without anyone changing what was asked for.
@@ -207,6 +234,7 @@ impl EndpointError {
             | Self::ConsentPending { .. }
             | Self::NothingFound { .. }
             | Self::PortBlocked { .. }
+            | Self::Starting { .. }
             | Self::LaunchTimedOut { .. }
             | Self::GuardFailed { .. } => true,
             Self::NotDevTools { passing, .. } => *passing,

@@ -111,6 +111,8 @@ pub(crate) struct Machine {
     pub(crate) temp: PathBuf,
     /// Its name, where that is known: a profile folder may be shared with another machine.
     pub(crate) host: Option<String>,
+    /// Whether it has a display for windows, as far as this process was told.
+    pub(crate) has_display: bool,
 }
 
 /// A browser that was found, ready to be dialled.

@@ -70,14 +70,40 @@ pub(super) fn with_argument(arguments: &[&OsStr]) -> Vec<Pid> {
     ours.filter(has).map(|process| process.pid).collect()
 }
 
+/// Says whether a process is dead, and only waits to be taken note of. Where the system does not tell, none is.
+pub(super) fn is_dead(pid: u32) -> bool {
+    state(pid).is_some_and(|state| state == "Z" || state == "X")
+}
+
+/// Says whether a process is stopped: it lives, and does nothing until it is let go on. Where the system does not tell,
+/// none is.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    state(pid).is_some_and(|state| state == "T" || state == "t")
+}
+
+/// Returns the arguments of a process; nothing where the system does not tell.
+pub(super) fn arguments(pid: u32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
+}
+
+fn state(pid: u32) -> Option<String> {
+    fields(pid)?.into_iter().next()
+}
+
 /// Reads when a process began, unless it is dead already and only waits to be taken note of.
 fn started(pid: i32) -> Option<u64> {
+    let pid = u32::try_from(pid).ok()?;
+    // It is the 22nd field of all; the state is the third.
+    let fields = fields(pid)?;
+    (!is_dead(pid)).then(|| fields.get(19)?.parse().ok())?
+}
+
+/// Returns what the system says of a process, from its state on.
+fn fields(pid: u32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything, brackets and blanks included.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    // It is the 22nd field of all; the state is the third.
-    (state != "Z" && state != "X").then(|| fields.nth(18)?.parse().ok())?
+    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -95,6 +121,20 @@ mod tests {
         child.kill().expect("ours");
         child.wait().expect("ours");
         assert!(!process.is_alive());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_was_killed_and_not_waited_for_is_dead() {
+        let mut child = Command::new("sleep").arg("1000").spawn().expect("sleep runs");
+        let process = Process::of(Pid::from_child(&child));
+        assert!(!is_dead(child.id()) && !is_stopped(child.id()));
+        child.kill().expect("ours");
+        while !is_dead(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(!process.is_alive());
+        child.wait().expect("ours");
     }
 
     #[test]

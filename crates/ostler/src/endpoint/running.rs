@@ -3,13 +3,18 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 
 use super::Machine;
+use super::process;
 use crate::plain_file;
+
+/// How long a browser may take to come to listen.
+const STARTING: Duration = Duration::from_secs(15);
 
 /// Chromium's state of a whole profile folder is some tens of kilobytes.
 const MAX_STATE: u64 = 8 << 20;
@@ -28,10 +33,28 @@ pub(super) fn user_of(folder: &Path, machine: &Machine) -> Option<u32> {
     is_alive(pid).then_some(pid)
 }
 
+/// Returns when the browser that uses the profile was started: it makes the link then.
+pub(super) fn started(folder: &Path) -> Option<SystemTime> {
+    fs::symlink_metadata(folder.join("SingletonLock")).and_then(|link| link.modified()).ok()
+}
+
+/// Says whether the browser that uses the profile has been started just now, and may not have come to listen yet.
+pub(super) fn is_starting(folder: &Path) -> bool {
+    started(folder).and_then(|at| at.elapsed().ok()).is_some_and(|age| age < STARTING)
+}
+
+/// Returns the port that the browser which uses the profile was told to listen on. A browser that was told leaves no note of
+/// it in its profile.
+pub(super) fn told_port(folder: &Path, machine: &Machine) -> Option<u16> {
+    let arguments = process::arguments(user_of(folder, machine)?);
+    let told = arguments.iter().filter_map(|argument| argument.strip_prefix("--remote-debugging-port=")).next_back()?;
+    told.parse().ok().filter(|port| *port != 0)
+}
+
 fn is_alive(pid: u32) -> bool {
     let Some(process) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    // Another user's process is one that lives as well.
-    matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM))
+    // Another user's process is one that lives as well; one that was killed and not taken note of yet is none.
+    matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM)) && !process::is_dead(pid)
 }
 
 /// Returns whether the person allowed remote debugging in the browser's settings; none where that was never touched.

@@ -401,7 +401,12 @@ fn a_lost_connection_is_restored_without_another_browser_and_a_browser_that_is_o
     rented.chromium.kill();
     let mut line = Line::connect(&rented.sandbox.socket());
     let evaluate = json!({"method": "Runtime.evaluate", "params": {"expression": "1"}});
-    wait_until("the loss is known", || line.ask(evaluate.clone())["error_code"] == "browser_gone");
+    wait_until("the loss is known", || {
+        let answer = line.ask(evaluate.clone());
+        let said = answer["error"].as_str().unwrap_or_default();
+        said.contains("3c90c3cc-0000 cannot be reached")
+            && said.contains("`ostler connect --cloud browser-use` starts another")
+    });
     rented.chromium = Chromium::start_on(port);
     wait_until("the connection is restored", || line.ask(evaluate.clone()).get("result").is_some());
     assert_eq!(rented.service.created_and_stops(), (1, vec![0]));

@@ -102,6 +102,22 @@ fn a_browser_that_was_away_for_long_answers_the_very_next_call_when_it_is_back()
 }
 
 #[test]
+fn a_browser_that_was_told_its_port_is_found_by_its_profile_and_its_name() {
+    let person = Person::new();
+    // Free a moment ago; a fixed port leaves no note in the profile.
+    let port = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("bound").port();
+    let profile = person.profile("chromium");
+    let _browser = Chromium::start_in(&profile, &[&format!("--remote-debugging-port={port}"), "about:blank"]);
+    assert!(!profile.join("DevToolsActivePort").exists(), "else there is nothing to see here");
+    for named in [["--profile", &profile.display().to_string()], ["--browser", "chromium"]] {
+        let ran = person.ostler(&["connect", named[0], named[1]]);
+        ran.assert_done();
+        assert!(ran.stdout.contains(&format!("127.0.0.1:{port} (the command line of Chromium")), "{ran:?}");
+        person.sandbox.kill();
+    }
+}
+
+#[test]
 fn one_of_two_browsers_is_chosen_and_both_are_named() {
     let person = Person::new();
     fs::create_dir_all(person.profile("microsoft-edge")).expect("a profile folder");

@@ -83,6 +83,37 @@ fn a_launch_with_other_options_is_another_browser_and_one_with_no_other_keeps_it
 }
 
 #[test]
+fn nothing_of_a_launched_browser_is_left_among_the_temporary_files() {
+    let sandbox = Sandbox::new();
+    let left = || {
+        let entries = std::fs::read_dir(sandbox.path("")).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.contains("org.chromium") || name.contains("ostler-profile")).collect::<Vec<_>>()
+    };
+    for args in [&[] as &[&str], &["--profile-name", "work"]] {
+        launch(&sandbox, args).assert_done();
+        assert!(left().iter().any(|name| name.contains("org.chromium")), "it makes one: {:?}", left());
+        sandbox.run(&["stop"]).assert_done();
+        assert_eq!(left(), [""; 0], "after an orderly end");
+        launch(&sandbox, args).assert_done();
+        sandbox.kill();
+        wait_until("the guard has cleaned up", || left().is_empty());
+    }
+}
+
+#[test]
+fn a_window_without_a_display_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    let ran = launch(&sandbox, &["--headed"]);
+    ran.assert_failed(1, &["its window needs a display", "DISPLAY", "`ostler stop`", "xvfb-run"]);
+    // One that leads nowhere is Chromium's to find.
+    sandbox.run(&["stop"]).assert_done();
+    let mut command = sandbox.ostler(&["connect", "--launch", "--headed", "--flag=--disable-gpu"]);
+    command.env_remove("BU_CDP_WS").env("TMPDIR", sandbox.path("")).env("DISPLAY", ":4711");
+    Ran::of(&mut command).assert_failed(1, &["no display can be reached", "xvfb-run"]);
+}
+
+#[test]
 fn a_browser_whose_process_is_stopped_is_told_from_a_page_that_is_busy() {
     let sandbox = Sandbox::new();
     launch(&sandbox, &[]).assert_done();

@@ -105,6 +105,10 @@ impl Driver {
                 let over = lease.spend(failure.happened);
                 DialFailure { happened: over.happened(), next_step: Some(over.next_step()), ..failure }
             }
+            Some(Owned::Cloud(lease)) => {
+                let away = lease.out_of_reach(failure.happened);
+                DialFailure { happened: away.happened(), next_step: Some(away.next_step()), ..failure }
+            }
             _ => failure,
         }
     }

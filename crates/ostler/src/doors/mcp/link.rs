@@ -87,10 +87,7 @@ impl Link {
             }
             Ok(Ok(_)) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
             Ok(Err(error)) => Err(self.gone(error)),
-            Err(_) => {
-                let socket = self.settings.paths.socket.clone();
-                Err(ClientError::Stuck { socket, patience: PATIENCE }.into())
-            }
+            Err(_) => Err(ClientError::stuck(&self.settings.paths.socket, PATIENCE).into()),
         }
     }
 

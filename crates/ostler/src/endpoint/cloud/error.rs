@@ -31,6 +31,8 @@ pub(crate) enum CloudError {
     NotWritten { folder: String, cause: String },
     /// The browser was there and is over: stopped, or its time is up.
     Over { provider: Provider, id: String, cause: String },
+    /// The browser runs by the service's word, and cannot be reached.
+    OutOfReach { provider: Provider, id: String, cause: String, stopped: bool },
     /// The process that was to guard it did not do its work.
     GuardFailed { cause: String },
 }
@@ -91,6 +93,9 @@ impl CloudError {
             Self::Over { provider, id, cause } => {
                 format!("the {} cloud browser {id} is over ({cause})", provider.name())
             }
+            Self::OutOfReach { provider, id, cause, .. } => {
+                format!("the {} cloud browser {id} cannot be reached ({cause})", provider.name())
+            }
             Self::GuardFailed { cause } => format!("the process that guards the cloud browser failed: {cause}"),
         }
     }
@@ -118,6 +123,11 @@ impl CloudError {
                 format!("look in the dashboard of {} whether a browser runs", provider.name())
             }
             Self::NoAddress { .. } | Self::GuardFailed { .. } => "try again".to_owned(),
+            Self::OutOfReach { stopped: true, .. } => "it is stopped again; try another time".to_owned(),
+            Self::OutOfReach { provider, .. } => format!(
+                "it is over, or the network is in the way: it is tried again, and `ostler connect --cloud {}` starts another",
+                provider.name()
+            ),
             Self::NotWritten { .. } => "make the folder writable, or set OSTLER_HOME to one that is".to_owned(),
             Self::Over { provider, .. } => format!("start another with `ostler connect --cloud {}`", provider.name()),
         }

@@ -84,6 +84,11 @@ impl CloudLease {
         CloudError::Over { provider: self.facts.provider, id: self.facts.id.clone(), cause }
     }
 
+    /// Returns the error for a browser that does not answer any more, and may come back.
+    pub(crate) fn out_of_reach(&self, cause: String) -> CloudError {
+        CloudError::OutOfReach { provider: self.facts.provider, id: self.facts.id.clone(), cause, stopped: false }
+    }
+
     /// Says whether the browser turned out to be over.
     pub(crate) fn is_spent(&self) -> bool {
         self.spent

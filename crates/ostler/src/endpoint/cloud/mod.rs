@@ -50,6 +50,11 @@ pub(super) async fn start(order: &CloudOrder, machine: &Machine) -> Result<Endpo
             Ok(endpoint) => return Ok(Endpoint { owned: Some(Owned::Cloud(Box::new(lease))), ..endpoint }),
             Err(error) if error.may_pass() && Instant::now() < until => tokio::time::sleep(STEP).await,
             // From here on the lease is dropped, and the browser stopped.
+            Err(error) if error.may_pass() => {
+                let (provider, id) = (lease.facts.provider, lease.facts.id.clone());
+                let cause = error.happened();
+                return Err(EndpointError::Cloud(CloudError::OutOfReach { provider, id, cause, stopped: true }));
+            }
             Err(error) => return Err(error),
         }
     }

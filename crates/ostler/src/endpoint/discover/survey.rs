@@ -38,8 +38,9 @@ impl Search<'_> {
     pub(super) async fn survey(&self) -> Vec<Sighting> {
         let profiles = self.profiles();
         let notes = devtools_port::of_profiles(profiles.iter().cloned());
-        let answers = self.ask(&notes).await;
-        let live = self.live(&notes, &answers);
+        let told = self.told(&profiles);
+        let answers = self.ask(&notes, &told).await;
+        let live = self.live(&notes, &told, &answers);
         let mut closed: Vec<_> = profiles
             .iter()
             .filter(|profile| !live.iter().any(|live| live.found.profile.as_ref() == Some(*profile)))

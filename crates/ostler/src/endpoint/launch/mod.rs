@@ -14,6 +14,7 @@ mod ending;
 mod executable;
 mod guard;
 mod launched;
+mod meeting_place;
 mod noted;
 mod profile;
 
@@ -23,7 +24,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::address::Address;
-use super::error::EndpointError;
+use super::error::{EndpointError, NO_DISPLAY};
 use super::guarded::GuardCommand;
 use super::{BrowserKind, Endpoint, Headers, Machine, Owned};
 
@@ -100,7 +101,19 @@ pub(super) async fn launch(options: &LaunchOptions, machine: &Machine) -> Result
         Some(program) => program.clone(),
         None => executable::find(machine)?,
     };
+    if options.is_headed() && !machine.has_display && !options.extra_flags.iter().any(|flag| needs_no_display(flag)) {
+        return Err(EndpointError::NotStarted {
+            happened: "no browser was started, since its window needs a display, and the daemon was told of none"
+                .to_owned(),
+            next_step: NO_DISPLAY.to_owned(),
+        });
+    }
     launch_program(&program, &flags(options), options, machine).await
+}
+
+/// Says whether a flag of the user's sees to the window in another way.
+fn needs_no_display(flag: &str) -> bool {
+    ["--headless", "--ozone-platform", "--display"].iter().any(|known| flag.starts_with(known))
 }
 
 async fn launch_program(

@@ -21,6 +21,7 @@ use super::super::note::Note;
 use super::super::process::{self, Process};
 use super::ending;
 use super::guard::remove_folder;
+use super::meeting_place;
 use super::profile::PROFILE_PREFIX;
 
 /// A browser of ours.
@@ -71,6 +72,9 @@ impl Noted {
         let is_named_by_us =
             self.profile.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PROFILE_PREFIX));
         let is_fresh = self.is_fresh && is_named_by_us;
+        if nothing_runs {
+            meeting_place::remove(&self.profile);
+        }
         if is_fresh {
             remove_folder(&self.profile);
         }

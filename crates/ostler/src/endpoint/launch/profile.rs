@@ -10,6 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::super::error::EndpointError;
 use super::guard::{NotStarted, remove_folder};
+use super::meeting_place;
 use crate::room;
 
 /// How the names of fresh profile folders begin.
@@ -122,6 +123,7 @@ impl Profile {
 
     /// Removes what is not to stay, once the browser is gone.
     pub(super) fn clean_up(&self, folder: &Path) {
+        meeting_place::remove(folder);
         match self {
             Self::Fresh(_) => remove_folder(folder),
             Self::Kept(_) => {}
@@ -130,7 +132,7 @@ impl Profile {
 }
 
 /// Returns the process that has a profile open. Chromium notes it in a link to `HOST-PID`.
-fn user(folder: &Path) -> Option<i32> {
+pub(super) fn user(folder: &Path) -> Option<i32> {
     let link = fs::read_link(folder.join("SingletonLock")).ok()?;
     let pid = link.to_str()?.rsplit_once('-')?.1.parse().ok()?;
     // A browser that was killed leaves its note behind.

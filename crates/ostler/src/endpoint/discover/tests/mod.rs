@@ -51,8 +51,12 @@ impl Home {
 
     /// A browser that uses the profile: this process stands for it.
     fn in_use(&self, profile: &str) {
+        self.in_use_by(profile, std::process::id());
+    }
+
+    fn in_use_by(&self, profile: &str, pid: u32) {
         fs::create_dir_all(self.path(profile)).expect("a profile folder");
-        symlink(format!("any-{}", std::process::id()), self.path(profile).join("SingletonLock")).expect("a lock");
+        symlink(format!("any-{pid}"), self.path(profile).join("SingletonLock")).expect("a lock");
     }
 
     /// What crashed left its lock behind.

@@ -91,6 +91,34 @@ async fn debugging_was_switched_off_and_the_note_stayed() {
 }
 
 #[tokio::test]
+async fn a_browser_that_was_started_again_has_not_come_to_listen_yet() {
+    let home = Home::new();
+    home.in_use(CHROME);
+    home.allowed(CHROME, true);
+    // The note of the one before.
+    home.note(CHROME, closed_port(), 60);
+    let said = format!(
+        "Google Chrome (pid PID) has been started just now, and does not listen for debugging yet: try again in some seconds; if it still does not listen then, {INSPECT}"
+    );
+    assert!(home.fails(Wanted::Any, &said).await.passes());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_browser_that_was_killed_and_not_taken_note_of_is_no_browser_that_runs() {
+    let home = Home::new();
+    let mut killed = Command::new("true").spawn().expect("true runs");
+    home.in_use_by(CHROME, killed.id());
+    home.note(CHROME, closed_port(), 0);
+    while !fs::read_to_string(format!("/proc/{}/stat", killed.id())).expect("ours").contains(") Z ") {
+        tokio::task::yield_now().await;
+    }
+    let error = home.search(&Wanted::Any).await.expect_err("it is dead");
+    assert!(matches!(error, EndpointError::NothingFound { .. }), "{error}");
+    killed.wait().expect("ours");
+}
+
+#[tokio::test]
 async fn debugging_is_off_in_a_browser_that_is_shut_in() {
     let home = Home::new();
     home.in_use(SNAP);
