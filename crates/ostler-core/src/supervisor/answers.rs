@@ -23,6 +23,8 @@ pub(super) const ANSWER: Duration = Duration::from_secs(10);
 /// How long after a refusal that may pass an answer is tried again (fact A19), and how often.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 const RETRIES: u32 = 10;
+/// The same where little time is left.
+const RETRIES_AT_THE_END: u32 = 4;
 
 pub(super) const CLOSED_BY_OTHERS: &str = "the dialog was closed by someone else before the answer arrived";
 
@@ -232,7 +234,8 @@ impl Supervisor {
             },
             End::Answer(Err(error)) if is_not_ready(&error) && self.dialog(target, number).is_some() => {
                 let tries = self.dialog(target, number).and_then(|dialog| Some(dialog.answer.as_ref()?.tries));
-                if tries.is_some_and(|tries| tries < RETRIES) {
+                let most = if self.ending { RETRIES_AT_THE_END } else { RETRIES };
+                if tries.is_some_and(|tries| tries < most) {
                     let timer = self.start_timer(RETRY, Timer::AnswerAgain(target.clone(), number));
                     if let Some(dialog) = self.dialog_mut(target, number) {
                         dialog.timers.push(timer);

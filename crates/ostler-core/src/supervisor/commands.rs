@@ -110,9 +110,9 @@ pub(super) enum Purpose {
     /// Whether it asks nothing more.
     LastWord(SessionId),
     /// Whether a page that is about to be left asks nothing more; see `leave_page.rs`.
-    LedOut(TargetId),
+    LedOut(TargetId, CallId),
     /// It never stops asking, and goes to another process.
-    Evicted(TargetId),
+    Evicted(TargetId, CallId),
     /// One of the commands that end the daemon's hold on the browser.
     Leave,
     /// Nobody looks at the answer.
@@ -223,8 +223,8 @@ impl Supervisor {
             Purpose::HoldEnded(session) => self.on_hold_ended(&session),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
             Purpose::LastWord(root) => self.on_last_word(&root, &end),
-            Purpose::LedOut(tab) => self.on_led_out(&tab),
-            Purpose::Evicted(tab) => self.on_evicted(&tab, &end),
+            Purpose::LedOut(tab, probe) => self.on_led_out(&tab, probe, &end),
+            Purpose::Evicted(tab, call) => self.on_evicted(&tab, call, &end),
             Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}
         }
     }

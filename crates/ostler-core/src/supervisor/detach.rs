@@ -41,6 +41,11 @@ impl Supervisor {
     fn drop_session(&mut self, id: &SessionId, why: &'static str) -> Option<Session> {
         let session = self.sessions.remove(id)?;
         self.end_row(id);
+        let tab = session.tab.as_ref().and_then(|target| self.tabs.get_mut(target));
+        if let Some(tab) = tab.filter(|tab| tab.session.as_ref() == Some(id)) {
+            // Before its calls end, so that nothing which follows from that is sent on it.
+            tab.phase = Phase::Attaching;
+        }
         if let Some(timer) = session.deadline {
             self.timers.stop(timer);
         }

@@ -419,6 +419,12 @@ impl Supervisor {
     }
 
     pub(super) fn record_closed(&mut self, target: &TargetId, dialog: Dialog, by: ClosedBy) -> ClosedDialogView {
+        if !dialog.is_bridged()
+            && dialog.owner == dialog.view.session_id
+            && let Some(tab) = self.tabs.get_mut(target)
+        {
+            tab.asked_at = Some(self.now);
+        }
         for timer in dialog.timers.iter().chain(&dialog.watchdog) {
             self.timers.stop(*timer);
         }

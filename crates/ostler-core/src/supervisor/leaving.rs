@@ -151,7 +151,7 @@ impl Supervisor {
             }
             true => self.close_departed(root),
             // Its script may be about to ask again.
-            false if matches!(end, End::Answer(Ok(_))) => self.hear_departed(root),
+            false if matches!(end, End::Answer(_)) => self.hear_departed(root),
             false => self.depart(root),
         }
     }
@@ -220,6 +220,7 @@ impl Supervisor {
             self.answer(&target, number, false, None, AnsweredBy::Leaving);
         }
         self.resume_all_held();
+        self.end_lead_outs();
         for root in self.roots_that_may_ask() {
             // Answered once its page neither asks nor is about to; what opens until then is dismissed.
             self.send(Purpose::Leave, Some(&root), "Runtime.getIsolateId", Some(b"{}"), LEAVE);

@@ -249,7 +249,7 @@ impl Supervisor {
             Timer::Narrow => self.on_narrow_due(),
             Timer::Beat(due) => self.on_beat(due),
             Timer::LastAnswer(root) => self.on_last_answer_again(&root),
-            Timer::ProcessEnds(tab) => self.on_process_ended(&tab),
+            Timer::ProcessEnds(tab, call) => self.on_process_ended(&tab, call),
             Timer::Leave => self.on_leave_due(),
         }
     }

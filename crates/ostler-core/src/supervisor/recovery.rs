@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::publish::Dirty;
+use super::requests::Leaves;
 use super::sessions::{Kind, Phase, Session, Tab};
 use super::timers::Timer;
 use super::{End, Flight, Purpose, Supervisor, answers, wire};
@@ -47,6 +48,8 @@ impl Supervisor {
         (tab.phase, tab.armed) = (Phase::Recovering, true);
         // What is open stays so until the document goes, and without `Page` nobody can answer it (fact A11).
         self.orphan_dialogs(target);
+        // Whoever waited for the page to be led out of them waits for the tab now.
+        self.end_lead_out(target);
         let documents = self.sessions.iter().filter(|(_, session)| {
             session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
         });
@@ -155,7 +158,7 @@ impl Supervisor {
             return;
         }
         let tab = self.tabs.get_mut(target).filter(|tab| tab.phase == Phase::Recovering && tab.session.is_some());
-        match tab.and_then(|tab| tab.queue.extract_if(.., |request| request.leaves).next()) {
+        match tab.and_then(|tab| tab.queue.extract_if(.., |request| request.leaves == Leaves::Unseen).next()) {
             Some(request) => self.send_leaving(request, target),
             None => self.reload_armed(target),
         }
@@ -254,7 +257,7 @@ impl Supervisor {
 
 /// Returns whether the answer to `Page.navigate` tells of a document that comes: a place in the one that is there, a
 /// download or a refused navigation brings none.
-fn brings_document(result: &[u8]) -> bool {
+pub(super) fn brings_document(result: &[u8]) -> bool {
     let answer = str::from_utf8(result).ok().and_then(wire::read::<wire::Navigating>);
     answer.is_some_and(|answer| answer.error_text.is_none() && answer.loader_id.is_some())
 }

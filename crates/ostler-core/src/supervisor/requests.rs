@@ -26,8 +26,17 @@ pub(crate) struct Request {
     pub(super) what: What,
     /// Running while it waits.
     pub(super) timer: Option<TimerId>,
-    /// It is a navigation that waits until `Page` is off in its tab; see `recovery.rs`.
-    pub(super) leaves: bool,
+    pub(super) leaves: Leaves,
+}
+
+/// Whether it is a navigation that waits for its tab to be made ready for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    No,
+    /// `Page` is being switched off; see `recovery.rs`.
+    Unseen,
+    /// The page is led out of its dialogs; see `leave_page.rs`.
+    LedOut,
 }
 
 #[derive(Debug)]
@@ -74,7 +83,7 @@ impl Request {
     pub(super) fn from_call(call: ClientCall, now: Timestamp) -> Self {
         let ClientCall { waiter, task, session, frame, target, method, params, timeout, on_dialog } = call;
         let call = Call { session, frame, target, method, params, on_dialog, world: None };
-        Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None, leaves: false }
+        Self { waiter, task, deadline: now + timeout, timeout, what: What::Call(call), timer: None, leaves: Leaves::No }
     }
 
     pub(super) fn select_tab(
@@ -96,7 +105,7 @@ impl Request {
     }
 
     fn new(waiter: Waiter, task: TaskId, what: What, now: Timestamp) -> Self {
-        Self { waiter, task, deadline: now + REQUEST, timeout: REQUEST, what, timer: None, leaves: false }
+        Self { waiter, task, deadline: now + REQUEST, timeout: REQUEST, what, timer: None, leaves: Leaves::No }
     }
 
     fn name(&self) -> &str {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answers::AnsweredBy;
-use super::requests::{Request, Then, What, gone, millis};
+use super::requests::{Leaves, Request, Then, What, gone, millis};
 use super::sessions::{Kind, Phase};
 use super::timers::Timer;
 use super::{Flight, OnDialog, Purpose, Supervisor, blocking, choosers, object, wire};
@@ -281,11 +281,10 @@ impl Supervisor {
             self.on_client_uses_debugger(id, &call.method.clone());
         }
         if let Some(target) = &tab
-            && (self.must_leave_unseen(id, &call.method, call.params.as_deref())
-                || self.must_lead_out(id, &call.method, call.params.as_deref()))
+            && let Some(leaves) = self.must_wait_to_leave(id, &call.method, call.params.as_deref())
             && let Some(tab) = self.tabs.get_mut(target)
         {
-            return tab.queue.push(Request { leaves: true, ..request });
+            return tab.queue.push(Request { leaves, ..request });
         }
         if blocking::navigates(&call.method) {
             self.clear_the_way(id);
@@ -310,6 +309,13 @@ impl Supervisor {
         self.on_client_sets_choosers(&id, call.params.as_deref());
         self.send_call(request, Some(&id), then);
         self.match_choosers_of(&id);
+    }
+
+    fn must_wait_to_leave(&mut self, id: &SessionId, method: &str, params: Option<&[u8]>) -> Option<Leaves> {
+        if self.must_leave_unseen(id, method, params) {
+            return Some(Leaves::Unseen);
+        }
+        self.must_lead_out(id, method, params).then_some(Leaves::LedOut)
     }
 
     /// Sends a navigation for which its tab has been made safe.

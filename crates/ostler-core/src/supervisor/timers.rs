@@ -52,7 +52,7 @@ pub(crate) enum Timer {
     /// The same for the dialog of a tab that was left.
     LastAnswer(SessionId),
     /// The process of a page that never stopped asking has had its time to end.
-    ProcessEnds(TargetId),
+    ProcessEnds(TargetId, CallId),
     /// The browser has had its time to answer what leaving it takes.
     Leave,
 }

@@ -103,8 +103,114 @@ fn a_page_that_neither_asks_nor_answers_is_left_all_the_same() {
     bench.closed("S", "T");
     bench.reply(&cancel, "{}");
     bench.pass(Duration::from_secs(2));
+    bench.expect("S", "Runtime.terminateExecution");
     bench.expect("S", NAVIGATE);
     assert!(bench.is_waiting(call));
+}
+
+#[test]
+fn a_page_that_asks_slowly_without_end_is_left_by_way_of_another_process_too() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "0");
+    bench.call_with(NAVIGATE, ELSEWHERE);
+    bench.expect("S", PROBE);
+    bench.is_cancelled_and_asks("1");
+    bench.pass(Duration::from_secs(2));
+    assert_eq!(bench.expect("S", NAVIGATE).param("url"), "about:blank");
+}
+
+#[test]
+fn a_page_that_does_not_go_to_another_process_keeps_its_dialog_and_the_navigation_is_told_of_it() {
+    for refused in [true, false] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", "alert", "0");
+        let call = bench.call_with(NAVIGATE, ELSEWHERE);
+        bench.expect("S", PROBE);
+        for asked in 1..=5 {
+            bench.is_cancelled_and_asks(&asked.to_string());
+        }
+        let blank = bench.expect("S", NAVIGATE);
+        match refused {
+            true => bench.reply(&blank, r#"{"frameId":"T","loaderId":"L","errorText":"net::ERR_ABORTED"}"#),
+            false => bench.pass(Duration::from_secs(2)),
+        }
+        assert_eq!(bench.code(call), "dialog_open");
+        assert_eq!(bench.pending().len(), 1);
+        assert!(!bench.was_sent("S", NAVIGATE));
+    }
+}
+
+#[test]
+fn a_page_whose_dialog_was_answered_a_moment_ago_may_ask_again_however_long_it_was_open() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    bench.pass(Duration::from_secs(3));
+    bench.accept();
+    let accepted = bench.expect("S", ANSWER);
+    bench.closed("S", "T");
+    bench.reply(&accepted, "{}");
+    bench.call_with(NAVIGATE, ELSEWHERE);
+    assert!(!bench.was_sent("S", NAVIGATE));
+    let probe = bench.expect("S", PROBE);
+    bench.reply(&probe, r#"{"id":"i"}"#);
+    bench.expect("S", NAVIGATE);
+}
+
+#[test]
+fn a_navigation_that_waits_as_its_session_is_lost_is_sent_on_the_next_one_once_that_is_set_up() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    bench.detached("", "T", "S");
+    assert!(bench.is_waiting(call));
+    assert!(!bench.was_sent("S", NAVIGATE));
+    bench.sent.retain(|sent| sent.method == "Target.attachToTarget");
+    bench.attach_as_asked("T", "S2");
+    assert!(!bench.was_sent("S2", NAVIGATE), "not before it is set up");
+    bench.answer_own_set_up("S2", "T", "P");
+    bench.expect("S2", NAVIGATE);
+}
+
+#[test]
+fn nothing_that_waits_for_a_page_to_be_left_is_begun_while_we_leave() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    let waiter = bench.waiter();
+    bench.input(Input::Leave(waiter));
+    assert_eq!(bench.code(call), "browser_gone");
+    bench.pass(Duration::from_secs(2));
+    assert!(!bench.was_sent("S", NAVIGATE));
+}
+
+#[test]
+fn what_was_asked_for_a_navigation_that_nobody_waits_for_ends_no_other_ones_wait() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "alert", "1");
+    let given_up = bench.call_with(NAVIGATE, ELSEWHERE);
+    let old = bench.expect("S", PROBE);
+    bench.input(Input::Cancel(given_up));
+    bench.is_cancelled_and_asks("2");
+    bench.call_with(NAVIGATE, ELSEWHERE);
+    bench.reply(&old, r#"{"id":"i"}"#);
+    assert!(!bench.was_sent("S", NAVIGATE), "it was asked before");
+    let probe = bench.expect("S", PROBE);
+    bench.reply(&probe, r#"{"id":"i"}"#);
+    assert!(!bench.was_sent("S", NAVIGATE) || bench.pending().is_empty());
+}
+
+#[test]
+fn a_page_that_asks_is_left_for_a_place_in_its_history_too_and_not_for_what_brings_no_document() {
+    for (method, params, waits) in [
+        ("Page.navigateToHistoryEntry", r#"{"entryId":3}"#, true),
+        (NAVIGATE, r#"{"url":"javascript:void 0"}"#, false),
+        (NAVIGATE, r#"{"url":"mailto:ada@example.com"}"#, false),
+    ] {
+        let mut bench = Bench::with_tab();
+        bench.opening("S", "T", "alert", "");
+        bench.call_with(method, params);
+        assert_eq!(bench.was_sent("S", method), !waits, "{params}");
+    }
 }
 
 #[test]

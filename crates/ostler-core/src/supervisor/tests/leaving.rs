@@ -320,7 +320,8 @@ fn an_agents_answer_that_is_on_its_way_as_its_task_ends_is_followed_by_a_dismiss
     let sent = bench.expect("S", ANSWER);
     assert_eq!(sent.params, r#"{"accept":false}"#, "it may be refused");
     bench.refuse(&sent, -32602, "No dialog is showing");
-    assert_eq!(bench.methods(), [DETACH]);
+    bench.asks_nothing("S");
+    assert_eq!(bench.methods(), [DETACH], "it may have asked once more in between");
 }
 
 #[test]
