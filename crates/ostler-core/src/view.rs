@@ -143,6 +143,9 @@ pub struct TabView {
     pub title: String,
     /// What stops it from answering, if anything.
     pub state: TabState,
+    /// Whether it goes to another document, of which nothing has come: until then it may not answer (fact F41).
+    #[serde(skip)]
+    pub arriving: bool,
 }
 
 /// Whether a tab can answer.

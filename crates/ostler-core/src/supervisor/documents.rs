@@ -69,8 +69,11 @@ impl Supervisor {
 
     fn set_arriving(&mut self, id: &SessionId, frame: &FrameId, arriving: bool) {
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
-        if let Some(tab) = self.tabs.get_mut(&target).filter(|_| *frame == target.as_frame()) {
+        if let Some(tab) =
+            self.tabs.get_mut(&target).filter(|tab| *frame == target.as_frame() && tab.arriving != arriving)
+        {
             tab.arriving = arriving;
+            self.touch(&target, Dirty::TABS);
         }
     }
 

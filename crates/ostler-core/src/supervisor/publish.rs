@@ -99,6 +99,7 @@ impl Supervisor {
                 url: tab.url.clone(),
                 title: tab.title.clone(),
                 state: tab.state(),
+                arriving: tab.arriving,
             });
             task.parts.tabs = views.collect();
         }

@@ -10,12 +10,14 @@
 //!    refs         `e12` ──▶ an element that can be acted on, and where to click  ──▶ geometry
 //!    marks        where the elements that can be acted on are drawn, for a picture of the page
 //!    wheel, waits what moves and what comes, followed in the documents themselves
+//!    asking       each call to a page, which may be on its way to another one
 //! ```
 //!
 //! A full accessibility tree takes seconds on a large page (fact C31), a walker that stops at its limit milliseconds
 //! (C33). What it says of an element agrees with Chromium's own tree; a corpus of pages measures how well.
 
 mod about;
+mod asking;
 mod changes;
 mod closed;
 mod document;
@@ -40,6 +42,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::about::Held;
+pub(crate) use self::asking::call;
 pub(crate) use self::changes::changes;
 pub(crate) use self::document::tells_of_gone_document;
 pub(crate) use self::geometry::Rect;
@@ -111,7 +114,7 @@ impl<'a, T: TaskLayer> Page<'a, T> {
             timeout,
             on_dialog: OnDialog::Return,
         };
-        let result = self.tasks.call(request).await?;
+        let result = call(self.tasks, &self.target, request).await?;
         serde_json::from_slice(&result).map_err(|error| unknown_answer(method, &error.to_string()))
     }
 }

@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::meta::TaskLayer;
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::tasks::CallRequest;
 use crate::times::CALL_DEFAULT;
 
@@ -91,7 +91,11 @@ impl<'a, T: TaskLayer> Context<'a, T> {
 
     /// Makes a call with raw parameters and returns its raw result.
     pub(super) async fn call_raw(&self, method: &str, params: Option<Bytes>, route: Route) -> Result<Bytes, CallError> {
-        let request = CallRequest {
+        self.tasks.call(self.request(method, params, route)).await
+    }
+
+    fn request(&self, method: &str, params: Option<Bytes>, route: Route) -> CallRequest {
+        CallRequest {
             task: self.task.clone(),
             session_id: route.session,
             frame_id: route.frame,
@@ -100,8 +104,7 @@ impl<'a, T: TaskLayer> Context<'a, T> {
             params,
             timeout: route.timeout.unwrap_or(CALL_DEFAULT),
             on_dialog: OnDialog::Return,
-        };
-        self.tasks.call(request).await
+        }
     }
 
     /// Makes a call and reads what `R` wants of its result.
@@ -122,19 +125,29 @@ impl<'a, T: TaskLayer> Tab<'a, T> {
         self.context
     }
 
-    /// Makes a call on the tab's root and reads what `R` wants of its result.
-    pub(super) async fn call<R: DeserializeOwned>(&self, method: &str, params: &Value) -> Result<R, CallError> {
-        self.context.call(method, params, self.route()).await
-    }
-
-    /// The same, with a time of its own.
+    /// Makes a call that the page on the tab's root has to answer, and reads what `R` wants of its result.
     pub(super) async fn call_within<R: DeserializeOwned>(
         &self,
         method: &str,
         params: &Value,
         timeout: Duration,
     ) -> Result<R, CallError> {
-        self.context.call(method, params, Route { timeout: Some(timeout), ..self.route() }).await
+        self.call_on(Route { timeout: Some(timeout), ..self.route() }, method, params).await
+    }
+
+    /// The same, of the page or one of its frames.
+    pub(super) async fn call_on<R: DeserializeOwned>(
+        &self,
+        route: Route,
+        method: &str,
+        params: &Value,
+    ) -> Result<R, CallError> {
+        read_result(method, &self.call_raw(method, params.to_string().into(), route).await?)
+    }
+
+    /// The same with raw parameters, and its raw result.
+    pub(super) async fn call_raw(&self, method: &str, params: Bytes, route: Route) -> Result<Bytes, CallError> {
+        page::call(self.context.tasks, &self.target, self.context.request(method, Some(params), route)).await
     }
 
     /// Asks the page whether it answers at all.

@@ -6,7 +6,7 @@ use ostler_core::{CallError, SessionId};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::context::{Context, Route};
+use super::context::{Route, Tab};
 use crate::evaluated::Evaluated;
 use crate::meta::TaskLayer;
 
@@ -27,7 +27,7 @@ impl Element {
     /// its value.
     pub(super) async fn call<T: TaskLayer, R: DeserializeOwned>(
         &self,
-        context: &Context<'_, T>,
+        tab: &Tab<'_, T>,
         function: &str,
         args: &[&str],
     ) -> Result<R, CallError> {
@@ -37,7 +37,7 @@ impl Element {
             "returnByValue": true, "awaitPromise": true, "userGesture": true,
         });
         let route = Route { session: Some(self.session.clone()), timeout: Some(ANSWER), ..Route::default() };
-        let evaluated: Evaluated = context.call("Runtime.callFunctionOn", &params, route).await?;
+        let evaluated: Evaluated = tab.call_on(route, "Runtime.callFunctionOn", &params).await?;
         let failed = |why: String| CallError::Cdp { code: 0, message: format!("the field cannot be used: {why}") };
         let value = evaluated.outcome().map_err(|thrown| failed(thrown.line()))?;
         value.read().map_err(|error| failed(error.to_string()))

@@ -59,6 +59,8 @@ impl Lookout {
                 let is_sure = was_silent || matches!(error, CallError::AsksOn { .. });
                 if is_sure { Look::HeldUp(HeldUp::Script(error)) } else { Look::Loading }
             }
+            // Nothing of it is there that could be held up.
+            Err(CallError::Timeout { hint: TimeoutHint::Arriving, .. }) => Look::Loading,
             _ => match by_frame(tab).await {
                 Some(held) => Look::HeldUp(held),
                 None => Look::Loading,

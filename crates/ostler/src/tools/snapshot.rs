@@ -32,6 +32,9 @@ const MOST_URL: usize = 200;
 const PATIENCE_WITH_HUNG: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(1500);
 const PATIENCE_AT_FIRST: Duration = Duration::from_secs(4);
+/// How long it may take to show that it answers all the same when it goes to another one: what the browser told of that
+/// meanwhile has hidden its silence.
+const ARRIVING: Duration = Duration::from_millis(500);
 
 /// Reads the page as an outline: roles, names, states, text, frames in place, and refs such as e12 to act on.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -95,6 +98,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let outcome = match page.outline(&scope, room, patience).await {
         Ok(outlined) => fresh(&page, scope, outlined, since),
         Err(why @ (CallError::DialogOpen { .. } | CallError::AsksOn { .. } | CallError::Timeout { .. })) => {
+            let why = if tab.view()?.arriving { tab.ask(ARRIVING).await.err().unwrap_or(why) } else { why };
             let since = since.zip(last.as_deref()).map(|(number, last)| (number, compare(page.memory(), number, last)));
             as_it_was(last.as_deref(), since, &why, context.words)
         }

@@ -89,7 +89,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
             (Element { session, object }, "the field with the focus".to_owned())
         }
     };
-    let field: Field = element.call(context, FIELD, &["inspect"]).await?;
+    let field: Field = element.call(&tab, FIELD, &["inspect"]).await?;
     refuse_what_takes_no_text(&field, &what)?;
     let work = Typing { tab: &tab, element: &element, what: &what, text: &args.text, clear: args.clear == Some(true) };
     let action = Action::begin(&tab).await?;
@@ -99,7 +99,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     }
     let aftermath = action.end(done).await?;
     // A page that asks, or that has gone on to another one, has no field to be looked at.
-    let after: Option<Field> = element.call(context, FIELD, &["inspect"]).await.ok();
+    let after: Option<Field> = element.call(&tab, FIELD, &["inspect"]).await.ok();
     let value = after.filter(|after| !after.secret && !field.secret).map(|after| after.value.0);
     let mut text = format!("Typed into {what}.");
     let expected = if work.clear { args.text.clone() } else { format!("{}{}", field.value.0, args.text) };
@@ -144,7 +144,7 @@ impl<T: TaskLayer> Typing<'_, T> {
     }
 
     async fn choose(&self) -> Result<(), CallError> {
-        let set: Set = self.element.call(self.tab.context(), FIELD, &["choose", self.text]).await?;
+        let set: Set = self.element.call(self.tab, FIELD, &["choose", self.text]).await?;
         if set.ok {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl<T: TaskLayer> Typing<'_, T> {
     }
 
     async fn set(&self, field: &Field) -> Result<(), CallError> {
-        let set: Set = self.element.call(self.tab.context(), FIELD, &["set", self.text]).await?;
+        let set: Set = self.element.call(self.tab, FIELD, &["set", self.text]).await?;
         if set.ok {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl<T: TaskLayer> Typing<'_, T> {
     /// Brings the focus to the field, and returns whether the caret could be placed too. Without the focus nothing may
     /// be typed: it would go elsewhere, and be told as if it had not.
     async fn bring(&self, act: &str) -> Result<bool, CallError> {
-        let brought: Brought = self.element.call(self.tab.context(), FIELD, &[act]).await?;
+        let brought: Brought = self.element.call(self.tab, FIELD, &[act]).await?;
         if brought.focused {
             return Ok(brought.placed);
         }

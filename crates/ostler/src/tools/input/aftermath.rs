@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use ostler_core::cdp::text::LossyText;
 use ostler_core::view::TabState;
-use ostler_core::{CallError, Words};
+use ostler_core::{CallError, TimeoutHint, Words};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
@@ -27,6 +27,8 @@ use crate::tasks::{Event, EventFilter};
 const TURN: Duration = Duration::from_secs(2);
 /// How long a page that began to load is waited for.
 const LOAD: Duration = Duration::from_secs(10);
+/// How long the first of it is: a page that waits for its server answers nothing meanwhile (fact F41).
+const COME: Duration = Duration::from_secs(5);
 /// How long a tab is waited for that the page has asked for.
 const NEW_TAB: Duration = Duration::from_secs(2);
 
@@ -119,23 +121,26 @@ impl<'a, T: TaskLayer> Action<'a, T> {
     }
 
     /// Ends the action, `done` being what the input itself came to, and returns what it led to. A dialog that the
-    /// input opened is no failure of it, and neither is a page that went away under it.
+    /// input opened is no failure of it, and neither is a page that went away under it, or goes: it answered before.
     pub(in crate::tools) async fn end(self, done: Result<(), CallError>) -> Result<Aftermath, CallError> {
         match done {
-            Ok(()) | Err(CallError::DialogOpen { sent: true, .. } | CallError::UnknownOutcome { .. }) => {
-                self.follow().await
-            }
+            Ok(())
+            | Err(
+                CallError::DialogOpen { sent: true, .. }
+                | CallError::UnknownOutcome { .. }
+                | CallError::Timeout { hint: TimeoutHint::Arriving, .. },
+            ) => self.follow().await,
             Err(error) => Err(error),
         }
     }
 
     async fn follow(&self) -> Result<Aftermath, CallError> {
+        let ended = Instant::now();
         // Whatever the page does at once comes before the answer to this; what it does not answer is found in the events.
         let page = self.tab.page()?;
         let _turn: (Result<(), CallError>, ()) = join(page.turn(TURN), file_chooser::after_frames(self.tab)).await;
         let (mut told, mut lookout) = (Told::default(), Lookout::default());
-        let began = Instant::now();
-        let mut since = self.since;
+        let (mut since, over) = (self.since, Instant::now());
         loop {
             let page = self.events.page(since, 512, &self.filter);
             since = page.next;
@@ -147,13 +152,10 @@ impl<'a, T: TaskLayer> Action<'a, T> {
             if told.held || view.state == TabState::Crashed {
                 break;
             }
-            let patience = match told.waits_for(self.new_tabs_so_far()?) {
-                Some(patience) => patience,
-                None => break,
-            };
+            let Some(deadline) = told.waits_until(self.new_tabs_so_far()?, ended, over) else { break };
             let until = Instant::now() + ASK_AFTER;
-            if timeout_at(until.min(began + patience), self.events.wait_beyond(since)).await.is_err() {
-                if until >= began + patience {
+            if timeout_at(until.min(deadline), self.events.wait_beyond(since)).await.is_err() {
+                if until >= deadline {
                     break;
                 }
                 if let Look::HeldUp(held) = lookout.look(self.tab).await {
@@ -201,6 +203,8 @@ impl<'a, T: TaskLayer> Action<'a, T> {
 struct Told {
     /// A new document was asked for, and neither is it there nor was it given up.
     loading: bool,
+    /// It has not begun to come: until then what stops is a load from before.
+    requested: bool,
     /// Its commit has been seen: the next load is its.
     committed: bool,
     url: Option<String>,
@@ -263,11 +267,13 @@ impl Told {
                 }
             }
             "Page.frameRequestedNavigation" if own => match params.disposition.as_deref() {
-                Some("currentTab") if top => (self.loading, self.committed) = (true, false),
+                Some("currentTab") if top => (self.loading, self.requested, self.committed) = (true, true, false),
                 Some("newTab" | "newWindow") => self.tabs.push(params.url.unwrap_or_default().0),
                 _ => {}
             },
-            "Page.frameStartedNavigating" if own && top => (self.loading, self.committed) = (true, false),
+            "Page.frameStartedNavigating" if own && top => {
+                (self.loading, self.requested, self.committed) = (true, false, false);
+            }
             "Page.windowOpen" if own => {
                 let url = params.url.unwrap_or_default().0;
                 if !self.tabs.contains(&url) {
@@ -276,7 +282,7 @@ impl Told {
             }
             "Page.frameNavigated" if own => {
                 if let Some(frame) = params.frame.filter(|frame| frame.id == tab.target.as_str()) {
-                    self.committed = true;
+                    (self.requested, self.committed) = (false, true);
                     self.failed = frame.unreachable_url.map(|url| url.0);
                     self.url = Some(frame.url.0 + &frame.url_fragment.0);
                 }
@@ -287,17 +293,19 @@ impl Told {
             }
             "Page.loadEventFired" if own && self.committed => self.loading = false,
             // Given up, or never shown: an answer without a document, or a page that stopped it.
-            "Page.frameStoppedLoading" if own && top => self.loading = false,
+            "Page.frameStoppedLoading" if own && top => self.loading &= self.requested,
             _ => {}
         }
     }
 
-    /// Returns how long what is still to come is waited for, counted from the end of the page's turn.
-    fn waits_for(&self, new_tabs: usize) -> Option<Duration> {
-        if self.loading {
-            return Some(LOAD);
+    /// Returns until when what is still to come is waited for, if anything is: the input had `ended` by then, and the
+    /// page's turn was `over`.
+    fn waits_until(&self, new_tabs: usize, ended: Instant, over: Instant) -> Option<Instant> {
+        match (self.loading, self.committed) {
+            (true, true) => Some(ended + LOAD),
+            (true, false) => Some(ended + COME),
+            _ => (self.tabs.len() > new_tabs).then_some(over + NEW_TAB),
         }
-        (self.tabs.len() > new_tabs).then_some(NEW_TAB)
     }
 }
 

@@ -19,6 +19,9 @@ use crate::tasks::Event;
 /// How long a frame's process may take to hear of it; a busy one holds up no click on the rest of the page.
 const FRAME: Duration = Duration::from_secs(1);
 
+/// How long the page itself may take.
+const PAGE: Duration = Duration::from_secs(10);
+
 /// A chooser that the page asked for.
 #[derive(Debug, Serialize)]
 pub(in crate::tools) struct FileChooser {
@@ -70,7 +73,7 @@ impl FileChooser {
         }
         let params = json!({"files": files, "backendNodeId": input});
         let route = Route { session: self.session.clone(), ..Route::default() };
-        let _: Value = tab.context().call("DOM.setFileInputFiles", &params, route).await?;
+        let _: Value = tab.call_on(route, "DOM.setFileInputFiles", &params).await?;
         self.files = files.len();
         Ok(())
     }
@@ -94,7 +97,7 @@ impl FileChooser {
 pub(in crate::tools) async fn hold<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<T::ChooserHold, CallError> {
     let context = tab.context();
     let hold = context.tasks.hold_choosers(context.task, tab.target.clone())?;
-    let (root, ()) = join(tab.call::<Value>(AFTER_IT, &json!({})), after_frames(tab)).await;
+    let (root, ()) = join(tab.call_within::<Value>(AFTER_IT, &json!({}), PAGE), after_frames(tab)).await;
     root.map(|_| hold)
 }
 

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::super::context::Tab;
+use super::super::context::{Route, Tab};
 use super::super::held_up;
 use super::super::waiting::{News, Watch};
 use super::{LOAD, Navigated};
@@ -56,7 +56,8 @@ pub(super) async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallE
 pub(super) async fn send<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Sent, CallError> {
     let mut requests = Watch::begin(tab, &["Network.requestWillBeSent"], LOAD)?;
     let params = json!({ "url": url });
-    let mut answer = pin!(tab.call_within::<Navigated>("Page.navigate", &params, LOAD));
+    let route = Route { timeout: Some(LOAD), ..tab.route() };
+    let mut answer = pin!(tab.context().call::<Navigated>("Page.navigate", &params, route));
     if let Ok(answer) = timeout(UNLOAD, &mut answer).await {
         return Ok(Sent { answer, stopped: false });
     }
@@ -70,7 +71,8 @@ pub(super) async fn send<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Se
 
 /// Ends the script that runs in a page; returns whether the page has taken that in.
 async fn stop<T: TaskLayer>(tab: &Tab<'_, T>, patience: Duration) -> Result<bool, CallError> {
-    match tab.call_within::<IgnoredAny>("Runtime.terminateExecution", &json!({}), patience).await {
+    let route = Route { timeout: Some(patience), ..tab.route() };
+    match tab.context().call::<IgnoredAny>("Runtime.terminateExecution", &json!({}), route).await {
         Ok(_) => Ok(true),
         Err(error @ (CallError::SessionGone { .. } | CallError::BrowserGone { .. })) => Err(error),
         Err(_) => Ok(false),

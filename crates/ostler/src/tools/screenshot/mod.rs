@@ -198,7 +198,7 @@ async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Res
     let params = Bytes::from(json!({"format": "png", "captureBeyondViewport": full, "clip": clip}).to_string());
     let ask = || {
         let route = Route { timeout: Some(PATIENCE), ..tab.route() };
-        tab.context().call_raw("Page.captureScreenshot", Some(params.clone()), route)
+        tab.call_raw("Page.captureScreenshot", params.clone(), route)
     };
     let began = Instant::now();
     let mut asked = FuturesUnordered::new();

@@ -1,7 +1,7 @@
 //! `browser_navigate`: it returns when the page is there, or when it is known why it is not.
 
 use std::net::TcpListener;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -126,6 +126,43 @@ fn a_server_that_does_not_answer_is_told_as_that_and_can_be_given_up() {
     let outline = world.outline();
     let clicked = world.tool("browser_click", json!({"ref": ref_in(&outline)}));
     assert!(text(&clicked).contains("whose server has not answered yet"), "{clicked}");
+}
+
+#[test]
+fn a_tool_that_needs_a_page_which_waits_for_the_server_of_another_one_says_so_soon() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    // It goes once more while it goes, which ends the first way.
+    let link = format!("<a href='{url}' onclick='setTimeout(() => location = this + 1, 3000)'>Away</a>");
+    let mut world = World::with(&[("/", &format!("{link}<input><button>Stay</button>"))]);
+    world.go("/");
+    let outline = world.outline();
+    let refs: Vec<_> = outline.split('[').skip(1).map(|part| part.split(']').next().unwrap().to_owned()).collect();
+    let waits = "goes to another one, whose server has not answered yet";
+
+    let clicked = world.tool("browser_click", json!({"ref": refs[0]}));
+    assert!(text(&clicked).contains(waits) && text(&clicked).starts_with("Clicked"), "{clicked}");
+    for (tool, args) in [
+        ("browser_click", json!({"ref": refs[2]})),
+        ("browser_click", json!({"x": 5, "y": 5})),
+        ("browser_type", json!({"ref": refs[1], "text": "a"})),
+        ("browser_type", json!({"text": "a"})),
+        ("browser_press", json!({"key": "a"})),
+        ("browser_scroll", json!({"dy": 5})),
+        ("browser_screenshot", json!({})),
+        ("browser_screenshot", json!({"annotate": true})),
+    ] {
+        let began = Instant::now();
+        let held = world.try_tool(tool, args.clone());
+        assert_eq!(held["error_code"], "timeout", "{tool} {args}: {held}");
+        let sentence = held["error"].as_str().unwrap();
+        assert!(sentence.contains(waits) && sentence.contains("Page.stopLoading"), "{tool} {args}: {sentence}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{tool} {args}: {:?}", began.elapsed());
+    }
+    let stale = world.tool("browser_snapshot", json!({}));
+    assert!(text(&stale).contains(waits) && text(&stale).contains("Page.stopLoading"), "{stale}");
+    world.tool("browser_cdp", json!({"method": "Page.stopLoading"}));
+    world.tool("browser_click", json!({"ref": refs[2]}));
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn publish_tab(script: &Script, session: Option<&str>) {
             url: "https://example.com/".to_owned(),
             title: "An \"example\"".to_owned(),
             state: TabState::Ready,
+            arriving: false,
         }]
         .into();
     });

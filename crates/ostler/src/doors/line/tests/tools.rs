@@ -21,7 +21,15 @@ fn publish(script: &Script, dialogs: u64) {
 
 fn tab(number: u64, target: &str, state: TabState) -> TabView {
     let session_id = Some(SessionId::from(format!("S{number}")));
-    TabView { number, target_id: TargetId::from(target), session_id, url: "u".to_owned(), title: "t".to_owned(), state }
+    TabView {
+        number,
+        target_id: TargetId::from(target),
+        session_id,
+        url: "u".to_owned(),
+        title: "t".to_owned(),
+        state,
+        arriving: false,
+    }
 }
 
 fn dialog(number: u64) -> Arc<DialogView> {
