@@ -49,7 +49,6 @@ impl Supervisor {
     pub(super) fn decide_after_failure(&mut self, target: &TargetId, number: DialogId, by: Option<AnsweredBy>) {
         let again = match by {
             Some(AnsweredBy::Leaving) => false,
-            Some(AnsweredBy::Navigation) => true,
             Some(AnsweredBy::Policy | AnsweredBy::Watchdog) => self.ending,
             _ => true,
         };

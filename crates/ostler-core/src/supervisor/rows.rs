@@ -27,6 +27,8 @@ const PROBED_AT: u32 = 3;
 /// processors.
 const LONG: u32 = 10;
 const LASTS: Duration = Duration::from_secs(5);
+/// A script that has asked nothing for so long does something else, and may well end.
+const ASKS_ON: Duration = Duration::from_secs(1);
 
 /// What is answered only once no script runs, under a native dialog and in the bridge: there a page answers all that does
 /// not wait for a promise (fact B5).
@@ -38,6 +40,8 @@ pub(super) struct Row {
     asked: u32,
     /// Since when the page owes the answer that ends the row.
     since: Option<Timestamp>,
+    /// When it asked the newest question.
+    asked_at: Option<Timestamp>,
     last: Option<Last>,
     /// It is to be stopped once it has the answer to what it asks now.
     stops: bool,
@@ -66,9 +70,14 @@ impl Row {
         if self.since.is_some() { self.asked - (PROBED_AT - 1) } else { 1 }
     }
 
-    /// Returns for how long that has been so.
-    fn lasts(&self, now: Timestamp) -> Duration {
-        self.since.map_or(Duration::ZERO, |since| now.since(since))
+    /// Returns for how long it has asked them.
+    fn lasts(&self) -> Duration {
+        self.since.zip(self.asked_at).map_or(Duration::ZERO, |(since, last)| last.since(since))
+    }
+
+    /// Returns whether it has asked so shortly ago that it can be expected to ask again.
+    fn goes_on(&self, now: Timestamp) -> bool {
+        self.asked_at.is_some_and(|last| now < last + ASKS_ON)
     }
 }
 
@@ -76,7 +85,7 @@ impl Supervisor {
     /// Counts a question; returns how many its script has asked by now.
     pub(super) fn count_in_row(&mut self, owner: &SessionId) -> u32 {
         let row = self.rows.entry(owner.clone()).or_default();
-        row.asked = row.asked.saturating_add(1);
+        (row.asked, row.asked_at) = (row.asked.saturating_add(1), Some(self.now));
         if row.asked == PROBED_AT {
             row.since = Some(self.now);
             self.send_own(Purpose::Row(owner.clone()), Some(owner), "Runtime.evaluate", PROBE);
@@ -148,13 +157,14 @@ impl Supervisor {
 
     /// Returns the error of a call that waits for the end of a script which asks on and on under a policy.
     pub(super) fn asks_on(&self, session: &SessionId, method: &str, awaits: bool, sent: bool) -> Option<CallError> {
-        let long = |row: &Row| row.of_one_script() >= LONG && row.lasts(self.now) >= LASTS;
+        let long = |row: &Row| row.of_one_script() >= LONG && row.lasts() >= LASTS && row.goes_on(self.now);
         self.row_before(session, method, awaits, long).map(|last| last.error(sent))
     }
 
     /// The same for a call whose time is over, of a script that may not be told yet to ask without end.
     pub(super) fn asked_meanwhile(&self, session: &SessionId, method: &str, awaits: bool) -> Option<CallError> {
-        self.row_before(session, method, awaits, |row| row.of_one_script() > 1).map(|last| last.error(true))
+        self.row_before(session, method, awaits, |row| row.of_one_script() > 1 && row.goes_on(self.now))
+            .map(|last| last.error(true))
     }
 
     fn row_before(

@@ -57,6 +57,22 @@ fn calls_behind_a_script_that_asks_on_and_on_under_a_policy_end_soon_and_say_so(
 }
 
 #[test]
+fn a_script_that_has_asked_a_lot_and_works_on_is_waited_for_as_any_other() {
+    for asked_for in [ms(300), ms(6000)] {
+        let mut bench = Bench::under(DialogPolicy::AutoAccept);
+        bench.asks_for(asked_for);
+        bench.pass(ms(1100));
+        let call = bench.client_call("DOM.getDocument");
+        let call = bench.make(ClientCall { timeout: ms(3000), ..call });
+        bench.expect("S", "DOM.getDocument");
+        bench.pass(ms(3000));
+        assert_eq!(bench.code(call), "timeout", "{asked_for:?}");
+        let said = bench.error(call).to_string();
+        assert!(!said.contains("asks again and again"), "{said}");
+    }
+}
+
+#[test]
 fn a_page_that_asks_often_and_answers_in_between_is_not_taken_for_one_that_asks_in_a_loop() {
     let mut bench = Bench::under(DialogPolicy::AutoAccept);
     let call = bench.call("DOM.getDocument");
