@@ -30,6 +30,7 @@ use crate::secret::{Secret, SecretUrl};
 use crate::times;
 
 pub(crate) use file::FileError;
+pub(crate) use keys::flag;
 pub(crate) use schema::schema;
 pub(crate) use show::{Setting, effective};
 

@@ -17,6 +17,8 @@ use crate::times::CALL_DEFAULT;
 /// How long an orderly end may take: the daemon's own steps, the stopping of a cloud browser among them, have shorter
 /// limits.
 const DEADLINE: Duration = Duration::from_secs(45);
+/// How long a daemon may hold its name without a socket: while it starts, and while it ends.
+const BETWEEN: Duration = Duration::from_secs(10);
 /// How long somebody waits without a word.
 const SILENCE: Duration = Duration::from_secs(5);
 /// How often to look.
@@ -25,12 +27,7 @@ const STEP: Duration = Duration::from_millis(5);
 /// Ends one daemon; returns whether there was one.
 pub(crate) fn end(settings: &ClientSettings) -> Result<bool, EndingError> {
     let paths = &settings.paths;
-    let Some(client) = Client::connect(settings).map_err(EndingError::Client)? else {
-        if let Some(pid) = lock::holder(&paths.pid_file) {
-            return Err(EndingError::StillThere { name: paths.name.clone(), pid });
-        }
-        return Ok(false);
-    };
+    let Some(client) = reach(settings)? else { return Ok(false) };
     let (pid, reply) = match ask(client) {
         Ok(asked) => asked,
         Err(error) => return end_by_signal(paths, error),
@@ -40,6 +37,22 @@ pub(crate) fn end(settings: &ClientSettings) -> Result<bool, EndingError> {
     }
     wait_until_gone(paths, pid)?;
     Ok(true)
+}
+
+/// Connects to the daemon if there is one. One that has the name and no socket is about to listen, or about to end.
+fn reach(settings: &ClientSettings) -> Result<Option<Client>, EndingError> {
+    let paths = &settings.paths;
+    let deadline = Instant::now() + BETWEEN;
+    loop {
+        if let Some(client) = Client::connect(settings).map_err(EndingError::Client)? {
+            return Ok(Some(client));
+        }
+        let Some(pid) = lock::holder(&paths.pid_file) else { return Ok(None) };
+        if Instant::now() > deadline {
+            return Err(EndingError::StillThere { name: paths.name.clone(), pid });
+        }
+        thread::sleep(STEP);
+    }
 }
 
 /// Asks the daemon to end; returns its process and its answer.

@@ -61,6 +61,27 @@ fn who_finds_the_socket_file_finds_the_daemon_listening() {
 }
 
 #[test]
+fn stops_among_starts_end_whatever_daemon_there_is_and_blame_none() {
+    let sandbox = Sandbox::new();
+    let spawn = |mut command: std::process::Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ostler runs")
+    };
+    for _ in 0..5 {
+        let starts: Vec<_> = (0..3).map(|_| spawn(sandbox.call())).collect();
+        let stops: Vec<_> = (0..4).map(|_| spawn(sandbox.ostler(&["stop"]))).collect();
+        for stop in stops {
+            let ran = Ran::from(stop.wait_with_output().expect("its output"));
+            // Whoever asks a daemon that another stop has ended in this very moment may hear that it went away.
+            assert!(!ran.stderr.contains("kill -9"), "{ran:?}");
+        }
+        for start in starts {
+            start.wait_with_output().expect("its output");
+        }
+    }
+    sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
 fn daemons_of_different_names_live_side_by_side() {
     let sandbox = Sandbox::new();
     let first = sandbox.start();

@@ -165,6 +165,34 @@ fn texts_are_values_under_json() {
 }
 
 #[test]
+fn a_url_that_cannot_be_dialled_is_a_wrong_call_in_the_commands_words() {
+    let sandbox = Sandbox::new();
+    for (url, words) in [
+        ("http://127.0.0.1:99999/S3CRET", "the URL has no valid port"),
+        ("http://ada:S3CRET@127.0.0.1:1", "the URL carries a user name or password"),
+        ("S3CRET", "the URL must be a ws://, wss://, http:// or https:// URL"),
+    ] {
+        let ran = sandbox.run(&["connect", url]);
+        ran.assert_failed(2, &[words]);
+        assert!(!ran.stderr.contains("S3CRET") && !ran.stderr.contains("cdp_url"), "{ran:?}");
+    }
+    assert_eq!(sandbox.pid(), None, "no daemon was started for it");
+}
+
+#[test]
+fn a_flag_that_would_part_the_browser_from_ostler_is_refused_by_its_name() {
+    let sandbox = Sandbox::new();
+    for (flag, words) in [
+        ("--user-data-dir=/tmp/x", "--user-data-dir is ostler's own to set"),
+        ("--remote-debugging-pipe", "--remote-debugging-pipe is ostler's own to set"),
+        ("--remote-debugging-port=9333", "--remote-debugging-port is ostler's own to set"),
+        ("foo", "\"foo\" is no flag"),
+    ] {
+        sandbox.run(&["connect", "--launch", &format!("--flag={flag}")]).assert_failed(2, &["launch.flags", words]);
+    }
+}
+
+#[test]
 fn a_url_that_cannot_be_dialled_is_told_by_the_variable_that_has_it() {
     let sandbox = Sandbox::new();
     for (variable, value, words) in [

@@ -209,7 +209,8 @@ fn api_base(text: &str) -> Result<SecretUrl, String> {
 /// Flags that would part the browser from ostler, each because ostler sets it itself.
 pub(super) const OURS: [&str; 3] = ["--remote-debugging-port", "--remote-debugging-pipe", "--user-data-dir"];
 
-fn flag(text: &str) -> Result<String, String> {
+/// Takes a flag for a browser that ostler launches. What is none, or is ostler's own to set, is refused by name.
+pub(crate) fn flag(text: &str) -> Result<String, String> {
     let name = text.split('=').next().unwrap_or_default();
     if OURS.contains(&name) {
         return Err(format!("{name} is ostler's own to set; leave it out"));

@@ -15,6 +15,9 @@ const HANDSHAKE: Duration = Duration::from_secs(60);
 const CONSENT: Duration = Duration::from_secs(600);
 /// A handshake that takes longer than this waits for a person: without one it is a matter of milliseconds.
 const SUSPICIOUS: Duration = Duration::from_secs(1);
+/// What helps where a browser of this machine takes no connection.
+const ALLOW: &str = "open chrome://inspect/#remote-debugging in it and allow remote debugging, then run `ostler connect`; a \
+                     service's URL whose key has expired needs a fresh one, given with `ostler connect -`";
 /// How many browsers that were found and then took no connection are passed over in one attempt.
 const MAX_PASSED_OVER: usize = 8;
 
@@ -112,7 +115,11 @@ async fn dial_one(
         };
         let failed = DialFailure {
             happened: format!("{} {error}", endpoint.url.label()),
-            next_step: error.next_step().map(str::to_owned),
+            next_step: match error {
+                // A browser of this machine has no key that could be wrong, and a person who has not allowed it.
+                DialError::Refused(401 | 403) if endpoint.may_ask => Some(ALLOW.to_owned()),
+                _ => error.next_step().map(str::to_owned),
+            },
             may_pass: match error {
                 DialError::Refused(_) | DialError::TurnedDown(_) | DialError::Untrusted(_) => false,
                 // A service forgets a browser that is over; at home another one may come to that port.

@@ -8,7 +8,7 @@ use futures_util::{Sink, Stream};
 use tokio::net::TcpStream;
 use tokio_websockets::{ClientBuilder, Error, Limits, MaybeTlsStream, Message, WebSocketStream, upgrade};
 
-use crate::endpoint::{Headers, Names};
+use crate::endpoint::{DENIED, Headers, Names};
 use crate::secret::SecretUrl;
 
 /// The largest message that is taken in. Chromium itself sends none of 256 MiB or more (fact D6).
@@ -50,10 +50,7 @@ impl DialError {
         match self {
             Self::NotFound => Some("give its new one"),
             Self::Refused(410) => Some("the URL has expired; give a fresh one with `ostler connect -`"),
-            Self::Refused(_) => Some(
-                "allow remote debugging in the browser, or check the key in the URL: one that has expired needs a fresh \
-                 URL, given with `ostler connect -`",
-            ),
+            Self::Refused(_) => Some(DENIED),
             Self::TurnedDown(_) => Some("run `ostler connect` to have it asked again"),
             Self::Mute => Some(MUTE),
             Self::Untrusted(_) => Some(

@@ -237,7 +237,21 @@ impl Search<'_> {
         let mut places = Vec::new();
         match (&left_over[..], self.wanted) {
             ([], Wanted::Port(_)) => {}
-            ([], Wanted::Profile(folder)) => places.push(format!("{} (no DevToolsActivePort)", folder.display())),
+            ([], Wanted::Profile(folder)) if !folder.is_dir() => {
+                places.push(format!("{}, which is no folder", folder.display()));
+            }
+            ([], Wanted::Profile(folder)) => {
+                let note = match unusable_note(folder) {
+                    true => "its DevToolsActivePort is not what a browser writes",
+                    false => "no DevToolsActivePort",
+                };
+                places.push(format!("{} ({note})", folder.display()));
+            }
+            ([], _) if meant.iter().any(|profile| unusable_note(&profile.folder)) => {
+                let broken: Vec<_> = meant.iter().filter(|profile| unusable_note(&profile.folder)).collect();
+                let broken: Vec<_> = broken.iter().map(|profile| profile.folder.display().to_string()).collect();
+                places.push(format!("the DevToolsActivePort in {} (not what a browser writes)", broken.join(", ")));
+            }
             ([], _) => places.push("the known profile folders (none holds a DevToolsActivePort)".to_owned()),
             (left_over, _) => {
                 let left_over = left_over.join(", ");
@@ -252,6 +266,11 @@ impl Search<'_> {
         }
         places.join(" and at ")
     }
+}
+
+/// Says whether something stands in the place of a note that is none.
+fn unusable_note(folder: &Path) -> bool {
+    folder.join("DevToolsActivePort").symlink_metadata().is_ok() && devtools_port::of_profile(folder).is_none()
 }
 
 fn unreadable(folder: &Path) -> Option<EndpointError> {
@@ -281,7 +300,7 @@ impl Live {
             None => format!("port {port}"),
         };
         if !others.is_empty() {
-            found_by = format!("{found_by}; also running: {}", others.join(", "));
+            found_by = format!("{found_by}; also running when it was found: {}", others.join(", "));
         }
         Endpoint {
             url: self.url(),

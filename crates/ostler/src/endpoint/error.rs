@@ -68,6 +68,10 @@ fn says_no_display(stderr: &str) -> bool {
         .any(|words| stderr.contains(words))
 }
 
+/// What helps where a service wants another key.
+pub(crate) const DENIED: &str = "check the token or key in the URL: one that has expired needs a fresh URL, given with `ostler connect -`; a key that \
+     belongs into a header stands under browser.headers of config.yaml, beside browser.cdp_url";
+
 /// What the person in front of a browser can do.
 const ALLOW: &str = "open chrome://inspect/#remote-debugging in it and allow remote debugging for this browser";
 
@@ -152,8 +156,7 @@ impl EndpointError {
                 "click Allow in the browser's window; the connection then goes on by itself".to_owned()
             }
             Self::Denied { .. } => {
-                "check the token or key in the URL: one that has expired needs a fresh URL, given with `ostler connect -`"
-                    .to_owned()
+                DENIED.to_owned()
             }
             Self::NotDevTools { .. } => "give the host and port of a browser's remote debugging".to_owned(),
             Self::NoVersionPage { .. } => {

@@ -26,6 +26,9 @@ pub(crate) struct Given {
 pub(crate) type Headers = Arc<[(HeaderName, HeaderValue)]>;
 
 impl Given {
+    /// Where a URL was written that came with a command.
+    pub(crate) const BY_COMMAND: &str = "cdp_url";
+
     /// Takes a URL that needs no headers.
     pub(crate) fn new(url: SecretUrl, by: &'static str) -> Self {
         Self { url, by, headers: Headers::default() }

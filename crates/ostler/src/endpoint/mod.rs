@@ -40,7 +40,7 @@ use address::Address;
 pub(crate) use address::Protocol;
 use cloud::{CloudFacts, CloudLease, CloudOrder};
 pub(crate) use discover::{Sighting, Standing, survey};
-pub(crate) use error::EndpointError;
+pub(crate) use error::{DENIED, EndpointError};
 pub(crate) use given::{Given, Headers};
 pub(crate) use launch::{
     GUARD_SUBCOMMAND, LaunchOptions, Launched, LeftBrowser, PROFILE_PREFIX, count_left, end_left, guard_main,
@@ -85,6 +85,14 @@ impl Source {
             Self::WebSocket(given) => is_here(given, Protocol::WebSocket),
             Self::Http(given) => is_here(given, Protocol::Http),
             Self::Launch(_) | Self::Cloud(_) | Self::CloudRunning(_) => false,
+        }
+    }
+
+    /// Returns the variable or setting that named it, if that was read when the daemon started.
+    pub(crate) fn set_at_start(&self) -> Option<&'static str> {
+        match self {
+            Self::WebSocket(given) | Self::Http(given) => Some(given.by).filter(|by| *by != Given::BY_COMMAND),
+            _ => None,
         }
     }
 
@@ -176,13 +184,13 @@ impl Found {
 /// than that: what is behind a path, a query or a proxy of another kind may be another browser each time.
 pub(crate) fn port_here(url: &SecretUrl) -> Option<u16> {
     let protocol = Protocol::of(url)?;
-    let address = Address::parse(&Given::new(url.clone(), "cdp_url"), protocol).ok()?;
+    let address = Address::parse(&Given::new(url.clone(), Given::BY_COMMAND), protocol).ok()?;
     address.is_chromium_here(protocol).then_some(address.port)
 }
 
 /// Returns the port of this machine that a URL leads to, whatever listens there.
 pub(crate) fn any_port_here(url: &SecretUrl) -> Option<u16> {
-    let address = Address::parse(&Given::new(url.clone(), "cdp_url"), Protocol::of(url)?).ok()?;
+    let address = Address::parse(&Given::new(url.clone(), Given::BY_COMMAND), Protocol::of(url)?).ok()?;
     address.is_plain_and_here().then_some(address.port)
 }
 
@@ -244,7 +252,7 @@ pub(crate) async fn answers(source: &Source, machine: &Machine) -> bool {
 /// Says whether what is at a WebSocket URL takes connections and answers nothing. Within seconds, and without a word about
 /// the browser behind it.
 pub(crate) async fn is_mute(url: &SecretUrl) -> bool {
-    match Address::parse(&Given::new(url.clone(), "cdp_url"), Protocol::WebSocket) {
+    match Address::parse(&Given::new(url.clone(), Given::BY_COMMAND), Protocol::WebSocket) {
         Ok(address) => version_page::is_mute(&address, version_page::Limits::NEAR).await,
         Err(_) => false,
     }

@@ -16,8 +16,9 @@ use serde_json::value::RawValue;
 
 use super::value::{self, bad};
 use super::{Answer, Fields, TaskLayer, reply};
+use crate::config;
 use crate::endpoint::cloud::{CloudOptions, Provider};
-use crate::endpoint::{LaunchOptions, Protocol, Wanted};
+use crate::endpoint::{Given, LaunchOptions, Protocol, Wanted};
 use crate::secret::{Secret, SecretUrl};
 use crate::tasks::{ConnectRequest, ConnectTarget, TaskSummary};
 use crate::times;
@@ -81,9 +82,8 @@ fn target(fields: &Fields<'_>) -> Result<ConnectTarget, CallError> {
         (_, Some(_), Some(_)) => Err(bad("cloud", "cannot stand beside `launch`: launch a browser or rent one")),
         (Some(url), None, None) => {
             let url = SecretUrl::new(url);
-            if Protocol::of(&url).is_none() {
-                return Err(bad("cdp_url", Protocol::EITHER));
-            }
+            let protocol = Protocol::of(&url).ok_or_else(|| bad("cdp_url", Protocol::EITHER))?;
+            Given::new(url.clone(), Given::BY_COMMAND).check(protocol).map_err(|problem| bad("cdp_url", problem))?;
             Ok(ConnectTarget::Url(url))
         }
         (None, Some(options), None) => Ok(ConnectTarget::Launch(launch_options(options)?)),
@@ -116,9 +116,15 @@ fn launch_options(raw: &RawValue) -> Result<LaunchOptions, CallError> {
         profile,
         executable: executable.map(|path| path.into_owned().into()),
         headed: options.raw("headed").map(|raw| value::flag("launch.headed", raw)).transpose()?,
-        extra_flags: options.raw("flags").map_or(Ok(Vec::new()), |raw| value::texts("launch.flags", raw))?,
+        extra_flags: options.raw("flags").map_or(Ok(Vec::new()), flags)?,
         ..LaunchOptions::default()
     })
+}
+
+/// Those that would part the browser from ostler are refused here, and not found out by a launch that fails.
+fn flags(raw: &RawValue) -> Result<Vec<String>, CallError> {
+    let given = value::texts("launch.flags", raw)?;
+    given.iter().map(|one| config::flag(one).map_err(|why| bad("launch.flags", why))).collect()
 }
 
 /// Returns the name as a path of one part: it must not lead out of the folder of profiles.

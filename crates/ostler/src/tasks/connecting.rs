@@ -309,7 +309,7 @@ fn goes_on_later(error: CallError, task: &TaskId) -> CallError {
 }
 
 fn source_of_url(url: SecretUrl) -> (Key, Source) {
-    let given = Given::new(url.clone(), "cdp_url");
+    let given = Given::new(url.clone(), Given::BY_COMMAND);
     let is_websocket = url.expose().starts_with("ws");
     (Key::Url(url), if is_websocket { Source::WebSocket(given) } else { Source::Http(given) })
 }

@@ -109,7 +109,19 @@ impl Driver {
                 let away = lease.out_of_reach(failure.happened);
                 DialFailure { happened: away.happened(), next_step: Some(away.next_step()), ..failure }
             }
-            _ => failure,
+            _ => self.name_origin(failure),
+        }
+    }
+
+    /// Says where the address is from, if the daemon was started with it: no command that is run now shows that.
+    fn name_origin(&self, failure: DialFailure) -> DialFailure {
+        let Some(by) = self.source.set_at_start() else { return failure };
+        let next_step =
+            failure.next_step.map(|step| format!("{step}; or end the daemon with `ostler stop`, and start it without"));
+        DialFailure {
+            happened: format!("{} (the daemon was started with that address, from {by})", failure.happened),
+            next_step,
+            ..failure
         }
     }
 

@@ -15,6 +15,7 @@ use super::failure::Failure;
 use super::{reply, text};
 use crate::config::ConfigError;
 use crate::endpoint::cloud::Provider;
+use crate::endpoint::{Given, Protocol};
 use crate::exit_code::Exit;
 use crate::secret::{Secret, SecretUrl};
 
@@ -225,6 +226,9 @@ impl Connect {
             }
             None => None,
         };
+        if let Some(url) = &cdp_url {
+            check_url(url)?;
+        }
         let cloud = match self.cloud {
             Some(service) => Some(cloud(service.into(), &self.options, self.all_options.as_ref(), context)?),
             None => None,
@@ -303,6 +307,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Takes the URL out of the arguments, which are printed when they are debugged.
 fn secret_url(given: &str) -> Result<SecretUrl, Infallible> {
     Ok(SecretUrl::new(given))
+}
+
+/// Says what is wrong with a URL, in the words of the command and without repeating any of it.
+fn check_url(url: &SecretUrl) -> Result<(), Failure> {
+    let wrong = |problem: &str| Failure::WrongCall(format!("the URL {problem}"));
+    let protocol = Protocol::of(url).ok_or_else(|| wrong(Protocol::EITHER))?;
+    Given::new(url.clone(), Given::BY_COMMAND).check(protocol).map_err(wrong)
 }
 
 fn secret(given: &str) -> Result<Secret, Infallible> {

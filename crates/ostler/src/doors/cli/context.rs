@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::Failure;
 use super::{reply, screen};
 use crate::client::Client;
-use crate::config::{ClientSettings, Environment};
+use crate::config::{ClientSettings, ConfigError, Environment};
 use crate::exit_code::Exit;
 
 /// One run of the command.
@@ -45,7 +45,12 @@ impl Context {
 
     /// Connects to the daemon, starting it if need be.
     pub(super) fn connect(&self) -> Result<Client, Failure> {
-        Ok(Client::connect_or_start(&self.settings()?)?)
+        let settings = self.settings()?;
+        if let Some(named) = &settings.browser {
+            // What is no URL is told as that, and not as another browser than the running daemon's.
+            named.check().map_err(ConfigError::Browser)?;
+        }
+        Ok(Client::connect_or_start(&settings)?)
     }
 
     /// Connects to the daemon if it runs. For verbs about the daemon itself, whichever browser it has.

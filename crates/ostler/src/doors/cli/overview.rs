@@ -139,7 +139,7 @@ impl Task {
 
     fn details(&self, now: f64) -> Vec<String> {
         let attached = if self.active { "" } else { "not attached: " };
-        let mut lines = vec![format!("  in      {attached}{}", screen::one_line(&self.browser, 160))];
+        let mut lines = vec![format!("  in      {attached}{}", screen::one_line(&self.browser, usize::MAX))];
         if self.answers == Some(false) {
             lines.push(format!("  silent  {SILENT}"));
         }
@@ -183,7 +183,7 @@ mod tests {
     fn of_many_tabs_the_first_and_the_current_one_are_listed_and_the_rest_is_counted() {
         let tab = |n: u32| json!({"number": n, "target_id": format!("T{n}"), "url": "about:blank", "title": "", "state": "ready"});
         let task: Task = serde_json::from_value(json!({
-            "task": "漢字", "browser_kind": "local", "browser": "b\x1b[31m", "active": true, "frames": 1, "events": 2, "lost": 0,
+            "task": "漢字", "browser_kind": "local", "browser": format!("b\x1b[31m{}its end", "long ".repeat(100)), "active": true, "frames": 1, "events": 2, "lost": 0,
             "page": {"targetId": "T150"}, "tab_list": (1..=200).map(tab).collect::<Vec<_>>(), "state": {},
         }))
         .expect("a task");
@@ -194,5 +194,10 @@ mod tests {
         assert_eq!(tabs[MOST_TABS + 1], "  tab     and 170 more, which `ostler status --json` lists");
         assert_eq!(screen::width(&lines[0]), screen::width(&lines[1]), "the columns stand below each other");
         assert!(!lines.concat().contains('\x1b'));
+        assert!(
+            lines[2].ends_with("its end"),
+            "what to do stands at the end, and a pipe has room for it: {}",
+            lines[2]
+        );
     }
 }

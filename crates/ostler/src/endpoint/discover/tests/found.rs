@@ -48,8 +48,7 @@ async fn of_two_live_ones_the_one_started_last_and_the_other_is_named() {
     let (chrome, edge) = (serve(browser()).await, serve(browser()).await);
     home.note(CHROME, chrome, 60);
     home.note(EDGE, edge, 5);
-    let both =
-        "the DevToolsActivePort of Microsoft Edge; also running: Google Chrome (`ostler connect --browser chrome`)";
+    let both = "the DevToolsActivePort of Microsoft Edge; also running when it was found: Google Chrome (`ostler connect --browser chrome`)";
     home.finds(Wanted::Any, edge, both).await;
 }
 
@@ -59,8 +58,7 @@ async fn one_of_two_is_chosen_by_name() {
     let (chrome, edge) = (serve(browser()).await, serve(browser()).await);
     home.note(CHROME, chrome, 5);
     home.note(EDGE, edge, 60);
-    let both =
-        "the DevToolsActivePort of Microsoft Edge; also running: Google Chrome (`ostler connect --browser chrome`)";
+    let both = "the DevToolsActivePort of Microsoft Edge; also running when it was found: Google Chrome (`ostler connect --browser chrome`)";
     home.finds(named("edge"), edge, both).await;
 }
 
@@ -71,8 +69,7 @@ async fn one_edition_of_two_is_chosen_by_its_full_name() {
     home.note(CHROME, stable, 5);
     home.note(".config/google-chrome-beta", beta, 60);
     let endpoint = home.search(&named("google chrome beta")).await;
-    let said =
-        "the DevToolsActivePort of Google Chrome Beta; also running: Google Chrome (`ostler connect --browser chrome`)";
+    let said = "the DevToolsActivePort of Google Chrome Beta; also running when it was found: Google Chrome (`ostler connect --browser chrome`)";
     home.assert_found(endpoint, beta, said);
 }
 
@@ -168,7 +165,9 @@ async fn a_note_comes_before_a_usual_port() {
     let (noted, usual) = (serve(browser()).await, serve(other_browser()).await);
     home.note(CHROME, noted, 60);
     home.ports = vec![usual];
-    let said = format!("{OF_CHROME}; also running: one on port {usual} (`ostler connect http://127.0.0.1:{usual}`)");
+    let said = format!(
+        "{OF_CHROME}; also running when it was found: one on port {usual} (`ostler connect http://127.0.0.1:{usual}`)"
+    );
     home.finds(Wanted::Any, noted, &said).await;
 }
 

@@ -14,6 +14,26 @@ async fn nothing_at_all() {
 }
 
 #[tokio::test]
+async fn a_profile_that_is_no_folder_or_holds_no_real_note() {
+    let home = Home::new();
+    let folder = home.path("elsewhere");
+    let wanted = || Wanted::Profile(folder.clone());
+    let said =
+        |home: &Home, error: EndpointError| error.happened().replace(&home.folder.path().display().to_string(), "~");
+    let error = home.search(&wanted()).await.expect_err("not there");
+    assert!(said(&home, error).ends_with("looked at ~/elsewhere, which is no folder"));
+    let note = folder.join("DevToolsActivePort");
+    fs::create_dir_all(&note).expect("a folder");
+    let error = home.search(&wanted()).await.expect_err("a folder for a note");
+    assert!(said(&home, error).ends_with("~/elsewhere (its DevToolsActivePort is not what a browser writes)"));
+
+    record(home.folder.path(), CHROME, "garbage");
+    let error = home.search(&Wanted::Any).await.expect_err("a broken note");
+    let said = said(&home, error);
+    assert!(said.contains(&format!("the DevToolsActivePort in ~/{CHROME} (not what a browser writes)")), "{said}");
+}
+
+#[tokio::test]
 async fn notes_that_are_left_over() {
     let home = Home::new();
     let port = closed_port();
@@ -53,7 +73,7 @@ async fn a_note_that_is_none() {
         let home = Home::new();
         record(home.folder.path(), CHROME, note);
         let error = home.search(&Wanted::Any).await.expect_err("no note");
-        assert!(error.to_string().contains("none holds a DevToolsActivePort"), "{error}");
+        assert!(error.to_string().contains("(not what a browser writes)"), "{error}");
     }
 }
 
