@@ -101,16 +101,16 @@ impl Registry {
     /// Returns the task as it is, for a request that may dial its browser: one that another task's connection turns out
     /// to hold already is shared, and not asked for consent a second time.
     pub(super) async fn entry_to_use(&self, task: &TaskId) -> Result<Entry, CallError> {
-        let (entry, wanted) = {
+        let (entry, is_sure) = {
             let state = self.state();
             let entry = state.entry(task)?;
-            let wanted = state.browsers.unknown_yet(&entry.handle);
-            (entry, wanted)
+            let is_sure = state.browsers.unknown_yet(&entry.handle).is_none() && !state.astray.contains_key(task);
+            (entry, is_sure)
         };
-        match wanted {
-            None => Ok(entry),
+        match is_sure {
+            true => Ok(entry),
             // Boxed, because looking is rare and would otherwise weigh on every call.
-            Some(_) => Box::pin(self.entry_looked_for(task)).await,
+            false => Box::pin(self.entry_looked_for(task)).await,
         }
     }
 
@@ -120,10 +120,11 @@ impl Registry {
         let (entry, wanted) = {
             let state = self.state();
             let entry = state.entry(task)?;
-            let Some(wanted) = state.browsers.unknown_yet(&entry.handle) else { return Ok(entry) };
+            // Also where another task has had the browser dialled meanwhile that this one was not to be in.
             if let Some(why) = state.astray(task) {
                 return Err(CallError::BrowserGone { why, retry_after_ms: None });
             }
+            let Some(wanted) = state.browsers.unknown_yet(&entry.handle) else { return Ok(entry) };
             (entry, wanted)
         };
         let Some(found) = self.look(wanted).await else { return Ok(entry) };
@@ -278,8 +279,6 @@ impl Drop for Attempt<'_> {
         state.unbind(&binding.entry.handle);
         if self.names_one {
             state.note_astray(self.task, std::mem::take(&mut self.why));
-        } else {
-            state.astray.remove(self.task);
         }
         if binding.is_new {
             // Nothing here may wait; the driver lets go of its browser by itself when its last handle goes.

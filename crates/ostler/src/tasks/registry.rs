@@ -293,7 +293,8 @@ impl Registry {
                 return outcome;
             }
             let now = self.entry(task)?;
-            if now.handle.is(&entry.handle) {
+            // One that was ended and begun again has another feed, in the same browser as well.
+            if Arc::ptr_eq(&now.feed, &entry.feed) {
                 return outcome;
             }
             entry = now;

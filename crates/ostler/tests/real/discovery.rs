@@ -163,6 +163,9 @@ fn after_a_connect_that_failed_nothing_is_done_in_a_browser_that_happens_to_run(
         let tasks = person.line().ask(json!({"meta": "tasks"}))["tasks"].clone();
         assert!(tasks[0]["browser"].to_string().contains("is in no browser"), "{tasks}");
     }
+    // Nor because another task has it dialled.
+    person.ostler(&["--task", "other", "connect"]).assert_done();
+    person.ostler(&["js", "1"]).assert_failed(1, &["task default is in no browser"]);
     person.ostler(&["connect"]).assert_done();
     let ran = person.ostler(&["js", "document.title + 1"]);
     ran.assert_done();
