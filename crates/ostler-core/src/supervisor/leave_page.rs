@@ -8,7 +8,7 @@
 //! ```text
 //!   navigation ──▶ Cancel to what is open ──▶ does the page answer? ──yes──────────────────▶ the navigation is sent
 //!                        ▲                     │ it asks again  └ silent: its script is stopped ──▲
-//!                        └─────── a few times ─┴─ on and on ─▶ about:blank, another process ──a second──▶ sent
+//!                        └─────── a few times ─┴─ on and on ─▶ about:blank, another process ─2 seconds──▶ sent
 //! ```
 //!
 //! The page gets of it what the navigation alone would have given it: Cancel.
@@ -34,7 +34,7 @@ const MOST_CANCELS: u32 = 4;
 const LEAD_OUT: Duration = Duration::from_secs(2);
 /// How long the process may take to end whose page had to go: its script still runs, and would keep a document busy that
 /// came into the same one. Chromium gives it half a second.
-const PROCESS_ENDS: Duration = Duration::from_secs(1);
+const PROCESS_ENDS: Duration = Duration::from_secs(2);
 /// A page that asked so shortly ago may be about to ask again.
 const JUST_NOW: Duration = Duration::from_millis(500);
 /// Addresses that another document comes from, as far as one can tell beforehand.

@@ -54,7 +54,7 @@ fn a_page_that_never_stops_asking_is_left_by_way_of_another_process() {
     bench.navigated("S", "T", None, "about:blank");
     bench.reply(&blank, r#"{"frameId":"T","loaderId":"L"}"#);
     assert!(!bench.was_sent("S", NAVIGATE), "its process still runs, and would be the next document's");
-    bench.pass(Duration::from_secs(1));
+    bench.pass(Duration::from_secs(2));
     let sent = bench.expect("S", NAVIGATE);
     assert_eq!(sent.params, ELSEWHERE);
     assert!(bench.is_waiting(call));

@@ -15,8 +15,9 @@ use super::ASK;
 use crate::meta::TaskLayer;
 use crate::tasks::Event;
 
-/// How long a document that is ready may take to come while the one before it asks something.
-const COMMIT: Duration = Duration::from_secs(1);
+/// How long a document that is ready may take to come while the one before it asks something. One that never stops asking
+/// is led out of it first, which takes some seconds.
+const COMMIT: Duration = Duration::from_secs(8);
 
 /// How far a document is.
 #[derive(Clone, Debug, PartialEq)]
