@@ -1,4 +1,4 @@
-//! Ends a daemon in good order, and waits until it has let go of its name.
+//! Ends a daemon in good order, and waits until it has let go of its name and its process is gone.
 
 use std::fmt;
 use std::fs;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::{Client, ClientError};
 use crate::config::ClientSettings;
 use crate::daemon::lock;
+use crate::endpoint::process::Process;
 use crate::paths::Paths;
 use crate::times::CALL_DEFAULT;
 
@@ -19,6 +20,8 @@ use crate::times::CALL_DEFAULT;
 const DEADLINE: Duration = Duration::from_secs(45);
 /// How long a daemon may hold its name without a socket: while it starts, and while it ends.
 const BETWEEN: Duration = Duration::from_secs(10);
+/// How long its process may take to be gone once its name is free. Until then it counts as looking after its browsers.
+const LAST_MOMENT: Duration = Duration::from_secs(3);
 /// How long somebody waits without a word.
 const SILENCE: Duration = Duration::from_secs(5);
 /// How often to look.
@@ -89,8 +92,9 @@ struct Refusal {
     error: String,
 }
 
-/// Waits until the daemon has let go of its name.
+/// Waits until the daemon has let go of its name, and then for its process.
 fn wait_until_gone(paths: &Paths, pid: Option<u32>) -> Result<(), EndingError> {
+    let process = pid.and_then(|pid| Pid::from_raw(pid.cast_signed())).map(Process::of);
     let deadline = Instant::now() + DEADLINE;
     let mut silent_until = Some(Instant::now() + SILENCE);
     while is_there(paths, pid) {
@@ -104,6 +108,10 @@ fn wait_until_gone(paths: &Paths, pid: Option<u32>) -> Result<(), EndingError> {
                 None => EndingError::SocketStays(paths.clone()),
             });
         }
+        thread::sleep(STEP);
+    }
+    let deadline = Instant::now() + LAST_MOMENT;
+    while process.is_some_and(Process::is_alive) && Instant::now() < deadline {
         thread::sleep(STEP);
     }
     Ok(())

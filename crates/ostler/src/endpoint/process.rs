@@ -12,7 +12,7 @@ use crate::daemon::ownership::our_uid;
 
 /// A process, told from any other that ever has its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Process {
+pub(crate) struct Process {
     pub(super) pid: i32,
     /// When it began, in the system's own count; none where the system does not tell.
     started: Option<u64>,
@@ -25,13 +25,13 @@ impl Process {
     }
 
     /// Returns the one that has this number now.
-    pub(super) fn of(pid: Pid) -> Self {
+    pub(crate) fn of(pid: Pid) -> Self {
         let pid = pid.as_raw_nonzero().get();
         Self { pid, started: started(pid) }
     }
 
     /// Says whether it lives. Where the system does not tell when processes began, another one of its number counts too.
-    pub(super) fn is_alive(self) -> bool {
+    pub(crate) fn is_alive(self) -> bool {
         match self.started {
             Some(_) => started(self.pid) == self.started,
             None => Pid::from_raw(self.pid).is_some_and(|pid| test_kill_process(pid).is_ok()),

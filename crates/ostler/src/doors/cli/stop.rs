@@ -1,8 +1,5 @@
 //! `ostler stop`: ends the daemon and waits until it is gone; with `--all`, every daemon and whatever one left behind.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use clap::Args;
 use serde_json::json;
 
@@ -68,9 +65,6 @@ fn left_by(name: &str, context: &Context) -> Result<Option<String>, Failure> {
     }))
 }
 
-/// How long the process of a daemon may take to be gone that has said its last word.
-const LAST_MOMENT: Duration = Duration::from_secs(3);
-
 /// Goes on after a failure, so that one daemon that does not end keeps no other alive.
 fn stop_all(context: &Context) -> Result<Exit, Failure> {
     let ours = context.settings()?;
@@ -84,10 +78,6 @@ fn stop_all(context: &Context) -> Result<Exit, Failure> {
         }
     }
     let environment = &context.environment;
-    let began = Instant::now();
-    while began.elapsed() < LAST_MOMENT && leftovers::are_looked_after(&environment.cloud_folder()?, &stopped) {
-        thread::sleep(Duration::from_millis(20));
-    }
     let found = leftovers::end_all(&environment.cloud_folder()?, &environment.cloud_keys()?);
     let browsers = endpoint::end_left(&environment.launched_folder()?);
     failures.extend(browsers.iter().filter(|browser| !browser.is_ended).map(LeftBrowser::to_string));

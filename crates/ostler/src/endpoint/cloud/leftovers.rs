@@ -65,12 +65,6 @@ pub(crate) fn left(folder: &Path) -> io::Result<Vec<Record>> {
     Ok(found(folder)?.into_iter().map(|written| written.said.clone()).collect())
 }
 
-/// Returns whether a daemon of one of these names still lives and has a browser: its process can be a moment from its end.
-pub(crate) fn are_looked_after(folder: &Path, daemons: &[String]) -> bool {
-    let recorded = Written::abandoned(folder).unwrap_or_default();
-    recorded.iter().any(|written| !written.is_left() && daemons.contains(&written.said.daemon))
-}
-
 /// Stops all leftovers recorded in `folder`. Blocks for as long as the services take.
 pub(crate) fn end_all(folder: &Path, keys: &Keys) -> Vec<Leftover> {
     end_those(folder, keys, |_| true)
