@@ -113,7 +113,7 @@ impl Supervisor {
         let leaves = match end {
             End::Answer(Ok(result)) if method == "Page.navigate" => {
                 let answer = str::from_utf8(result).ok().and_then(wire::read::<wire::Navigating>);
-                answer.is_none_or(|answer| answer.error_text.is_none() && answer.loader_id.is_some())
+                answer.is_none_or(|answer| answer.brings_document())
             }
             End::Answer(result) => result.is_ok(),
             End::Failed(_) => true,

@@ -53,6 +53,11 @@ impl Tab {
     fn asked_just_now(&self, now: Timestamp) -> bool {
         self.asked_at.is_some_and(|at| now < at + JUST_NOW)
     }
+
+    /// Returns whether a navigation still waits until the page is led out of its dialogs.
+    fn is_wanted_out(&self) -> bool {
+        self.queue.iter().any(|request| request.leaves == Leaves::LedOut)
+    }
 }
 
 impl Supervisor {
@@ -93,8 +98,7 @@ impl Supervisor {
     /// Returns the tab whose document a call replaces.
     fn replaced_by(&self, id: &SessionId, method: &str, params: Option<&[u8]>) -> Option<TargetId> {
         if method == "Page.navigateToHistoryEntry" {
-            let target = self.sessions.get(id)?.tab.clone()?;
-            return (self.tabs.get(&target)?.session.as_ref() == Some(id)).then_some(target);
+            return self.tab_at_root(id).map(|(target, _)| target.clone());
         }
         let target = self.left_by(id, method, params)?;
         let address = || wire::read::<wire::NamesFrameAndUrl>(str::from_utf8(params?).ok()?);
@@ -106,7 +110,7 @@ impl Supervisor {
     pub(super) fn asks_while_led_out(&mut self, target: &TargetId, number: DialogId) -> bool {
         let Some(tab) = self.tabs.get_mut(target).filter(|_| !self.ending) else { return false };
         let Some(LeadOut::Cancelling { times, probe }) = tab.lead_out else { return false };
-        if !tab.queue.iter().any(|request| request.leaves == Leaves::LedOut) {
+        if !tab.is_wanted_out() {
             // Whoever wanted to leave it has given up.
             tab.lead_out = None;
             return false;
@@ -134,7 +138,7 @@ impl Supervisor {
         let by_address = |what: &What| matches!(what, What::Call(call) if call.method == "Page.navigate");
         self.fail_led_out(target, dialog, |request| !by_address(&request.what));
         let Some(tab) = self.tabs.get_mut(target) else { return false };
-        if !tab.queue.iter().any(|request| request.leaves == Leaves::LedOut) {
+        if !tab.is_wanted_out() {
             tab.lead_out = None;
             return false;
         }
@@ -153,10 +157,9 @@ impl Supervisor {
         }
         if matches!(end, End::Failed(CallError::Timeout { .. })) {
             let asks = tab.dialogs.iter().find(|dialog| !dialog.is_bridged() && dialog.view.answerable);
-            let asks = asks.map(|dialog| (Arc::clone(&dialog.view), dialog.answer.is_some()));
-            match (asks, tab.session.clone()) {
+            match (asks.map(|dialog| Arc::clone(&dialog.view)), tab.session.clone()) {
                 // It asks slowly, and on and on.
-                (Some((dialog, _)), _) if times > 0 && self.evict(target, &dialog) => return,
+                (Some(dialog), _) if times > 0 && self.evict(target, &dialog) => return,
                 // It asks nothing, and does not answer: a script keeps it busy, and would keep the next document so (F33).
                 (None, Some(root)) => {
                     self.send_own(Purpose::Ignored, Some(&root), "Runtime.terminateExecution", "{}");

@@ -72,7 +72,7 @@ impl Supervisor {
         }
         self.let_scripts_go_on(target);
         let asks_natively = self.asks_natively(target);
-        let may_ask = asks_natively || self.asked_just_now(target);
+        let may_ask = self.may_ask(target);
         let belongs = |session: &Session| session.held && session.tab.as_ref() == Some(target);
         let held: Vec<_> =
             self.sessions.iter().filter(|(_, session)| belongs(session)).map(|(id, _)| id.clone()).collect();
@@ -130,6 +130,11 @@ impl Supervisor {
     fn asks_natively(&self, target: &TargetId) -> bool {
         let dialogs = self.tabs.get(target).into_iter().flat_map(|tab| &tab.dialogs);
         dialogs.into_iter().any(|dialog| dialog.view.answerable && !dialog.is_bridged())
+    }
+
+    /// Returns whether a native dialog is open, or perhaps about to be.
+    fn may_ask(&self, target: &TargetId) -> bool {
+        self.asks_natively(target) || self.asked_just_now(target)
     }
 
     /// Dismisses what is open, behind whatever answer of an agent is on its way. It is nobody's dialog any more: should
@@ -232,9 +237,8 @@ impl Supervisor {
     }
 
     fn roots_that_may_ask(&self) -> Vec<SessionId> {
-        let may_ask = |target: &&TargetId| self.asks_natively(target) || self.asked_just_now(target);
-        let roots = self.tabs.keys().filter(may_ask).filter_map(|target| self.tabs.get(target)?.session.clone());
-        roots.collect()
+        let may_ask = self.tabs.iter().filter(|(target, _)| self.may_ask(target));
+        may_ask.filter_map(|(_, tab)| tab.session.clone()).collect()
     }
 
     fn resume_all_held(&mut self) {

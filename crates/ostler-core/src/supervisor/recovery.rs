@@ -106,8 +106,7 @@ impl Supervisor {
 
     /// Returns the tab whose document goes with a call, if it is one on the tab's root session.
     pub(super) fn left_by(&self, id: &SessionId, method: &str, params: Option<&[u8]>) -> Option<TargetId> {
-        let target = self.sessions.get(id)?.tab.clone()?;
-        let tab = self.tabs.get(&target).filter(|tab| tab.session.as_ref() == Some(id))?;
+        let (target, tab) = self.tab_at_root(id)?;
         let params = params.and_then(|params| str::from_utf8(params).ok()).unwrap_or("{}");
         let leaves = match method {
             "Page.reload" => true,
@@ -117,7 +116,13 @@ impl Supervisor {
             }),
             _ => false,
         };
-        leaves.then_some(target)
+        leaves.then(|| target.clone())
+    }
+
+    /// Returns the tab whose root session this is.
+    pub(super) fn tab_at_root(&self, id: &SessionId) -> Option<(&TargetId, &Tab)> {
+        let (target, tab) = self.tabs.get_key_value(self.sessions.get(id)?.tab.as_ref()?)?;
+        (tab.session.as_ref() == Some(id)).then_some((target, tab))
     }
 
     /// A navigation was answered that somebody else than the recovery has sent.
@@ -255,11 +260,10 @@ impl Supervisor {
     }
 }
 
-/// Returns whether the answer to `Page.navigate` tells of a document that comes: a place in the one that is there, a
-/// download or a refused navigation brings none.
+/// Returns whether the answer to `Page.navigate` tells of a document that comes.
 pub(super) fn brings_document(result: &[u8]) -> bool {
     let answer = str::from_utf8(result).ok().and_then(wire::read::<wire::Navigating>);
-    answer.is_some_and(|answer| answer.error_text.is_none() && answer.loader_id.is_some())
+    answer.is_some_and(|answer| answer.brings_document())
 }
 
 /// Returns whether an address is another place in the document that is there.

@@ -138,6 +138,13 @@ pub(crate) struct Navigating {
     pub(crate) error_text: Option<LossyText>,
 }
 
+impl Navigating {
+    /// Returns whether a document comes: a place in the one that is there, a download or a refused navigation brings none.
+    pub(crate) fn brings_document(&self) -> bool {
+        self.error_text.is_none() && self.loader_id.is_some()
+    }
+}
+
 #[derive(Deserialize)]
 pub(crate) struct RequestedNavigation<'a> {
     #[serde(default)]

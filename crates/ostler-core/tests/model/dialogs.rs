@@ -54,24 +54,27 @@ pub(crate) enum Leaving {
 }
 
 impl Dialog {
-    /// A question of a script that waits in it.
-    pub(crate) fn bridged(tab: No, frame: No, kind: &'static str, proc: No, way: Way, cause: Option<Command>) -> Self {
-        let (way, state) = (Some(way), State::Open);
-        let saw = Vec::new();
+    /// A native one that nobody has seen yet.
+    fn native(tab: No, frame: No, kind: &'static str, proc: No, cause: Option<Command>) -> Self {
         Self {
             tab,
             frame,
             kind,
             proc,
-            way,
-            state,
-            saw,
+            way: None,
+            state: State::Open,
+            saw: Vec::new(),
             told: None,
             heard: u64::MAX,
             crossed: false,
             refused: false,
             cause,
         }
+    }
+
+    /// A question of a script that waits in it.
+    pub(crate) fn bridged(tab: No, frame: No, kind: &'static str, proc: No, way: Way, cause: Option<Command>) -> Self {
+        Self { way: Some(way), ..Self::native(tab, frame, kind, proc, cause) }
     }
 
     pub(crate) fn take_cause(&mut self) -> Option<Command> {
@@ -154,23 +157,7 @@ impl Browser {
                 if seen { State::Open } else { State::Unseen }
             }
         };
-        self.dialogs.insert(
-            number,
-            Dialog {
-                tab,
-                frame,
-                kind,
-                proc,
-                way: None,
-                state,
-                saw,
-                told: None,
-                heard: u64::MAX,
-                crossed: false,
-                refused: false,
-                cause,
-            },
-        );
+        self.dialogs.insert(number, Dialog { saw, state, ..Dialog::native(tab, frame, kind, proc, cause) });
     }
 
     /// A dialog is over; `said` says whether the browser tells so.

@@ -72,7 +72,7 @@ pub(super) fn with_argument(arguments: &[&OsStr]) -> Vec<Pid> {
 
 /// Says whether a process is dead, and only waits to be taken note of. Where the system does not tell, none is.
 pub(super) fn is_dead(pid: u32) -> bool {
-    state(pid).is_some_and(|state| state == "Z" || state == "X")
+    state(pid).is_some_and(|state| says_dead(&state))
 }
 
 /// Says whether a process is stopped: it lives, and does nothing until it is let go on. Where the system does not tell,
@@ -91,12 +91,16 @@ fn state(pid: u32) -> Option<String> {
     fields(pid)?.into_iter().next()
 }
 
+fn says_dead(state: &str) -> bool {
+    matches!(state, "Z" | "X")
+}
+
 /// Reads when a process began, unless it is dead already and only waits to be taken note of.
 fn started(pid: i32) -> Option<u64> {
-    let pid = u32::try_from(pid).ok()?;
+    let mut fields = fields(u32::try_from(pid).ok()?)?.into_iter();
+    let state = fields.next()?;
     // It is the 22nd field of all; the state is the third.
-    let fields = fields(pid)?;
-    (!is_dead(pid)).then(|| fields.get(19)?.parse().ok())?
+    (!says_dead(&state)).then(|| fields.nth(18)?.parse().ok())?
 }
 
 /// Returns what the system says of a process, from its state on.
