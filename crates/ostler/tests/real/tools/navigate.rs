@@ -199,9 +199,9 @@ const ENDLESS: &str = "<script>onload = () => setTimeout(() => { for (;;) prompt
 #[test]
 fn a_page_that_asks_without_end_is_left_all_the_same() {
     let framed = ("/framed", "<iframe src='/endless'></iframe>");
-    let mut world = World::with(&[("/endless", ENDLESS), framed, ("/two", "<title>two</title>")]);
     for policy in ["must_respond", "auto_accept"] {
         for path in ["/endless", "/framed"] {
+            let mut world = World::with(&[("/endless", ENDLESS), framed, ("/two", "<title>two</title>")]);
             world.line.ask(json!({"meta": "connect", "dialog_policy": policy, "dialog_bridge": "never"}));
             world.line.cdp("Page.navigate", json!({"url": world.site.here(path)}));
             world.wait_for_state("it asks", |state| {
