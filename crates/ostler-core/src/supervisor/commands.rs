@@ -14,7 +14,7 @@ use crate::error::CallError;
 use crate::ids::{CallId, DialogId, SessionId, TargetId, TaskId, Waiter};
 
 /// How long a command of our own may take (design: browser-level 5 s, session 10 s).
-pub(super) const OWN_CALL: Duration = Duration::from_secs(10);
+pub const OWN_CALL: Duration = Duration::from_secs(10);
 
 /// How long a command may take whose answer counts however late it comes. A page that is blocked before
 /// it is set up answers once it is free; a popup that a slow browser attaches late may be held, and a tab

@@ -60,7 +60,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 pub use self::bridge::BridgeSecret;
-use self::commands::{End, OWN_CALL, Purpose};
+pub use self::commands::OWN_CALL;
+use self::commands::{End, Purpose};
 pub use self::effect::{Effect, Outcome};
 pub use self::input::{ClientCall, DialogAnswer, Input, OnDialog, Scope};
 pub use self::leaving::LEAVE;

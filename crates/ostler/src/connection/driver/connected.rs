@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::Waiter;
-use ostler_core::supervisor::{BridgeSecret, Input, Scope};
+use ostler_core::supervisor::{BridgeSecret, Input, OWN_CALL, Scope};
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
@@ -21,7 +21,9 @@ use crate::endpoint::{self, BrowserKind, Endpoint, Owned};
 /// How much of a message the log of the wire shows, in bytes.
 const SHOWN: usize = 300;
 /// How long a browser may take to say anything once it has taken the connection.
-const FIRST_WORD: Duration = Duration::from_secs(10);
+const FIRST_WORD: Duration = Duration::from_secs(8);
+/// After that time the core counts its first commands as refused, and what it asks next would be given a word of its own.
+const _: () = assert!(FIRST_WORD.as_millis() < OWN_CALL.as_millis());
 /// How long a socket may take to write what is left when the browser has been let go.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
