@@ -143,9 +143,21 @@ pub struct TabView {
     pub title: String,
     /// What stops it from answering, if anything.
     pub state: TabState,
-    /// Whether it goes to another document, of which nothing has come: until then it may not answer (fact F41).
+    /// Whether it goes to another document: until something of it comes the tab may not answer.
     #[serde(skip)]
-    pub arriving: bool,
+    pub arrival: Arrival,
+}
+
+/// How far a tab is that goes to another document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// It goes nowhere, or what it went to is there.
+    #[default]
+    None,
+    /// Nothing is requested yet: a script of the page may still keep it, `beforeunload` first of all (fact F47).
+    Begun,
+    /// The document is requested, and nothing of it has come: its server may take its time (fact F41).
+    Requested,
 }
 
 /// Whether a tab can answer.

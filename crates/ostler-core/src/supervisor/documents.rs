@@ -6,7 +6,7 @@ use super::publish::Dirty;
 use super::sessions::{Kind, MainWorld, Tab};
 use super::{End, Flight, Outcome, Purpose, Supervisor, wire};
 use crate::ids::{FrameId, SessionId, TargetId};
-use crate::view::ConsoleEntry;
+use crate::view::{Arrival, ConsoleEntry};
 
 impl Supervisor {
     /// Returns the tab that a supervised session belongs to, with its frames. What an OOPIF's session
@@ -51,28 +51,41 @@ impl Supervisor {
     }
 
     pub(super) fn on_frame_started_navigating(&mut self, params: &str, id: &SessionId) {
-        let Some(event) = wire::read::<wire::NamesFrame>(params) else { return };
+        let Some(event) = wire::read::<wire::StartedNavigating<'_>>(params) else { return };
         if let Some((_, frames)) = self.frames_of(id) {
             frames.on_started_navigating(&event.frame_id);
             // Its sandbox is that of the element as it is now.
             self.look_ahead(id, &event.frame_id);
         }
-        self.set_arriving(id, &event.frame_id, true);
+        if !event.stays_in_document() {
+            self.set_arrival(id, &event.frame_id, Arrival::Begun);
+        }
+    }
+
+    /// A request is under way: if it is for the page's next document, nothing of the page before keeps that any more.
+    pub(super) fn on_requested(&mut self, params: &str, id: &SessionId) {
+        // Only of a page that goes elsewhere it is worth a look.
+        let tab = self.sessions.get(id).and_then(|session| self.tabs.get(session.tab.as_ref()?));
+        if tab.is_some_and(|tab| tab.arrival == Arrival::Begun)
+            && let Some(frame) = wire::read::<wire::Requested<'_>>(params).and_then(wire::Requested::document_of)
+        {
+            self.set_arrival(id, &frame, Arrival::Requested);
+        }
     }
 
     /// A frame has what it will get: if it is the page's own, nothing is on its way any more.
     pub(super) fn on_frame_stopped_loading(&mut self, params: &str, id: &SessionId) {
         if let Some(event) = wire::read::<wire::NamesFrame>(params) {
-            self.set_arriving(id, &event.frame_id, false);
+            self.set_arrival(id, &event.frame_id, Arrival::None);
         }
     }
 
-    fn set_arriving(&mut self, id: &SessionId, frame: &FrameId, arriving: bool) {
+    fn set_arrival(&mut self, id: &SessionId, frame: &FrameId, arrival: Arrival) {
         let Some(target) = self.sessions.get(id).and_then(|session| session.tab.clone()) else { return };
         if let Some(tab) =
-            self.tabs.get_mut(&target).filter(|tab| *frame == target.as_frame() && tab.arriving != arriving)
+            self.tabs.get_mut(&target).filter(|tab| *frame == target.as_frame() && tab.arrival != arrival)
         {
-            tab.arriving = arriving;
+            tab.arrival = arrival;
             self.touch(&target, Dirty::TABS);
         }
     }
@@ -88,7 +101,7 @@ impl Supervisor {
         let gone = frames.on_navigated(info, id);
         self.touch(&target, Dirty::FRAMES);
         if is_top {
-            self.set_arriving(id, &frame, false);
+            self.set_arrival(id, &frame, Arrival::None);
             self.on_left(id);
             self.on_awake(&target);
             self.forget_hung(&target);

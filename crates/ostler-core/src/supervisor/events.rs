@@ -100,6 +100,7 @@ impl Supervisor {
             ("Runtime.exceptionThrown", Some(session)) => {
                 self.on_console(session, |found| console::read_exception(params, found))
             }
+            ("Network.requestWillBeSent", Some(session)) => self.on_requested(params, session),
             ("Network.responseReceived", Some(session)) => self.on_response(params, session),
             ("Log.entryAdded", Some(session)) => self.on_console(session, |_| console::read_log_entry(params)),
             _ => {}

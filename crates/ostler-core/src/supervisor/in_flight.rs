@@ -9,6 +9,7 @@ use super::{End, Flight, Outcome, Purpose, Supervisor, blocking, wire};
 use crate::cdp::envelope::WireError;
 use crate::error::{CallError, TimeoutHint};
 use crate::ids::{CallId, SessionId, TaskId, Waiter};
+use crate::view::Arrival;
 
 /// How long before the end of its time an unanswered call makes us ask whether its page, or the browser, answers at all.
 pub(super) const PROBE: Duration = Duration::from_millis(200);
@@ -129,8 +130,9 @@ impl Supervisor {
         let busy = silent && waits_for_the_page(&flight.method) && (hung_since.is_some() || self.calls.any(probe));
         let hint = match (self.hint_of_silence(timeout), tab) {
             (TimeoutHint::None, Some(tab)) if busy && tab.held_up => TimeoutHint::Leaving,
-            // Until it comes the browser holds back what is meant for the page (fact F41).
-            (TimeoutHint::None, Some(tab)) if busy && tab.arriving => TimeoutHint::Arriving,
+            // Until it comes the browser holds back what is meant for the page (fact F41). Before it is requested the page
+            // itself is why there is no answer (fact F47).
+            (TimeoutHint::None, Some(tab)) if busy && tab.arrival == Arrival::Requested => TimeoutHint::Arriving,
             (TimeoutHint::None, _) if busy => {
                 let known = hung_since.map_or(Duration::ZERO, |since| self.now.since(since));
                 TimeoutHint::PageBusy { for_ms: millis(known.max(timeout)), frame }

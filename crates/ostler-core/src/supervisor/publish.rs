@@ -99,7 +99,7 @@ impl Supervisor {
                 url: tab.url.clone(),
                 title: tab.title.clone(),
                 state: tab.state(),
-                arriving: tab.arriving,
+                arrival: tab.arrival,
             });
             task.parts.tabs = views.collect();
         }

@@ -16,7 +16,7 @@ use super::sleep::Sleep;
 use super::timers::TimerId;
 use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId};
 use crate::time::Timestamp;
-use crate::view::TabState;
+use crate::view::{Arrival, TabState};
 
 /// What a session is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,8 +176,8 @@ pub(crate) struct Tab {
     pub(crate) hung: Option<Timestamp>,
     /// It did not answer, and was being left: its script keeps the next document from coming (fact F33).
     pub(crate) held_up: bool,
-    /// Whether it goes to another document, of which nothing has come.
-    pub(crate) arriving: bool,
+    /// How far it is on its way to another document.
+    pub(crate) arrival: Arrival,
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
@@ -218,7 +218,7 @@ impl Tab {
             crashed: false,
             hung: None,
             held_up: false,
-            arriving: false,
+            arrival: Arrival::None,
             armed: false,
             sleep: Sleep::Awake,
             sleep_timer: None,

@@ -110,6 +110,40 @@ pub(crate) struct NamesFrame {
     pub(crate) url: LossyText,
 }
 
+/// `Page.frameStartedNavigating`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedNavigating<'a> {
+    pub(crate) frame_id: FrameId,
+    #[serde(borrow, default)]
+    navigation_type: Cow<'a, str>,
+}
+
+impl StartedNavigating<'_> {
+    /// Returns whether the document stays, as when only the fragment changes.
+    pub(crate) fn stays_in_document(&self) -> bool {
+        matches!(&*self.navigation_type, "sameDocument" | "historySameDocument")
+    }
+}
+
+/// `Network.requestWillBeSent`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Requested<'a> {
+    #[serde(borrow)]
+    request_id: Cow<'a, str>,
+    #[serde(borrow)]
+    loader_id: Cow<'a, str>,
+    frame_id: Option<FrameId>,
+}
+
+impl Requested<'_> {
+    /// Returns the frame whose document is requested; `None` of anything else.
+    pub(crate) fn document_of(self) -> Option<FrameId> {
+        self.frame_id.filter(|_| self.request_id == self.loader_id)
+    }
+}
+
 /// Parameters that may name a frame.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

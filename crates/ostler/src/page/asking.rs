@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ostler_core::supervisor::OnDialog;
-use ostler_core::view::TabView;
+use ostler_core::view::{Arrival, TabView};
 use ostler_core::{CallError, TargetId, TimeoutHint};
 use tokio::time::timeout;
 
@@ -29,8 +29,8 @@ pub(crate) async fn call<T: TaskLayer>(tasks: &T, tab: &TargetId, request: CallR
         if let Ok(answer) = timeout(LOOK_AFTER, &mut answer).await {
             return answer;
         }
-        let is_arriving = |known: &TabView| known.target_id == *tab && known.arriving;
-        if !tasks.view(&task)?.tabs.iter().any(is_arriving) {
+        let waits_for_server = |known: &TabView| known.target_id == *tab && known.arrival == Arrival::Requested;
+        if !tasks.view(&task)?.tabs.iter().any(waits_for_server) {
             continue;
         }
         let question = tasks.call(CallRequest {

@@ -47,6 +47,11 @@ pub(super) struct Lookout {
 }
 
 impl Lookout {
+    /// Returns whether the page gave no answer when it was looked at.
+    pub(super) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
     /// Asks the current tab how far it is, or what holds it up: the first thing that is found.
     pub(super) async fn look<T: TaskLayer>(&mut self, tab: &Tab<'_, T>) -> Look {
         let was_silent = std::mem::take(&mut self.silent);

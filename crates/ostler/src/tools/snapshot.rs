@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ostler_core::view::{DialogView, TabState};
+use ostler_core::view::{Arrival, DialogView, TabState};
 use ostler_core::{CallError, TimeoutHint, Words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let outcome = match page.outline(&scope, room, patience).await {
         Ok(outlined) => fresh(&page, scope, outlined, since),
         Err(why @ (CallError::DialogOpen { .. } | CallError::AsksOn { .. } | CallError::Timeout { .. })) => {
-            let why = if tab.view()?.arriving { tab.ask(ARRIVING).await.err().unwrap_or(why) } else { why };
+            let why = match tab.view()?.arrival {
+                Arrival::None => why,
+                _ => tab.ask(ARRIVING).await.err().unwrap_or(why),
+            };
             let since = since.zip(last.as_deref()).map(|(number, last)| (number, compare(page.memory(), number, last)));
             as_it_was(last.as_deref(), since, &why, context.words)
         }

@@ -532,6 +532,45 @@ fn a_navigation_stops_the_script_of_a_page_that_is_known_to_hang() {
 }
 
 #[test]
+fn what_keeps_a_page_that_goes_elsewhere_is_its_script_until_the_next_document_is_requested_and_then_the_server() {
+    let document = |id: &str| format!(r#"{{"requestId":"{id}","loaderId":"L","frameId":"T"}}"#);
+    let begun = |kind: &str| format!(r#"{{"frameId":"T","url":"u","loaderId":"L","navigationType":"{kind}"}}"#);
+    let (asked, moved) = (begun("differentDocument"), begun("sameDocument"));
+    for (events, expected, why) in [
+        (vec![("Page.frameStartedNavigating", &*asked)], Arrival::Begun, "a script has kept the page busy"),
+        (
+            vec![("Page.frameStartedNavigating", &*asked), ("Network.requestWillBeSent", &*document("7.1"))],
+            Arrival::Begun,
+            "a script has kept the page busy",
+        ),
+        (
+            vec![("Page.frameStartedNavigating", &*asked), ("Network.requestWillBeSent", &*document("L"))],
+            Arrival::Requested,
+            "whose server has not answered yet",
+        ),
+        (vec![("Page.frameStartedNavigating", &*moved)], Arrival::None, "a script has kept the page busy"),
+        (vec![("Network.requestWillBeSent", &*document("L"))], Arrival::None, "a script has kept the page busy"),
+    ] {
+        let mut bench = Bench::with_tab();
+        for (method, params) in &events {
+            bench.event("S", method, params);
+        }
+        assert_eq!(bench.view().tabs[0].arrival, expected, "{events:?}");
+        bench.pass(ms(1));
+        let call = ClientCall { timeout: ms(1000), ..bench.client_call("Runtime.evaluate") };
+        let call = bench.make(call);
+        bench.pass(ms(800));
+        let standing = bench.expect("S", "Page.getNavigationHistory");
+        bench.reply(&standing, "{}");
+        bench.pass(ms(200));
+        let told = bench.error(call).to_string();
+        assert!(told.contains(why), "{events:?}: {told}");
+        bench.navigated("S", "T", None, "https://a.example/next");
+        assert_eq!(bench.view().tabs[0].arrival, Arrival::None, "{events:?}");
+    }
+}
+
+#[test]
 fn a_page_whose_script_holds_up_its_leaving_is_told_that_only_closing_it_helps() {
     let mut bench = Bench::with_tab();
     let navigation = bench.call("Page.navigate");

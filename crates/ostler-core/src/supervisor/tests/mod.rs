@@ -44,7 +44,7 @@ use super::{BridgeSecret, ClientCall, DialogAnswer, Effect, Input, OnDialog, Out
 use crate::error::CallError;
 use crate::ids::{CallId, FrameId, SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
-use crate::view::{ClosedBy, DialogBridge, DialogKind, DialogPolicy, TabState, TaskView};
+use crate::view::{Arrival, ClosedBy, DialogBridge, DialogKind, DialogPolicy, TabState, TaskView};
 
 /// When every simulated clock starts: the moment that the contract's example shows.
 const START: Timestamp = Timestamp(1_650_000_000_000_000);

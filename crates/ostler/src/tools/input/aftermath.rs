@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use ostler_core::cdp::text::LossyText;
-use ostler_core::view::TabState;
+use ostler_core::view::{Arrival, TabState};
 use ostler_core::{CallError, TimeoutHint, Words};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
@@ -152,6 +152,9 @@ impl<'a, T: TaskLayer> Action<'a, T> {
             if told.held || view.state == TabState::Crashed {
                 break;
             }
+            // The page may be asked whether it may be left: by itself, or by the browser.
+            let leaving = told.requested || view.arrival == Arrival::Begun;
+            told.kept_by_script = leaving && lookout.is_silent();
             let Some(deadline) = told.waits_until(self.new_tabs_so_far()?, ended, over) else { break };
             let until = Instant::now() + ASK_AFTER;
             if timeout_at(until.min(deadline), self.events.wait_beyond(since)).await.is_err() {
@@ -192,7 +195,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
             new_tabs: new_tabs.collect(),
             file_chooser: told.file_chooser,
             downloads: told.downloads,
-            unanswered: told.loading && told.held_up.is_none(),
+            unanswered: told.loading && !told.kept_by_script && told.held_up.is_none(),
             held_up: told.held_up,
         })
     }
@@ -207,6 +210,8 @@ struct Told {
     requested: bool,
     /// Its commit has been seen: the next load is its.
     committed: bool,
+    /// The page that is to be left has not let go yet, and does not answer: no server is waited for.
+    kept_by_script: bool,
     url: Option<String>,
     failed: Option<String>,
     status: Option<u16>,
@@ -303,6 +308,8 @@ impl Told {
     fn waits_until(&self, new_tabs: usize, ended: Instant, over: Instant) -> Option<Instant> {
         match (self.loading, self.committed) {
             (true, true) => Some(ended + LOAD),
+            // It is told once it is known for sure.
+            (true, false) if self.kept_by_script => Some(ended + LOAD),
             (true, false) => Some(ended + COME),
             _ => (self.tabs.len() > new_tabs).then_some(over + NEW_TAB),
         }

@@ -3,27 +3,27 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use ostler_core::view::TabState;
+use ostler_core::view::{Arrival, TabState};
 use ostler_core::{CallError, TimeoutHint};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::time::timeout;
 
 use super::super::context::{Route, Tab};
 use super::super::held_up;
-use super::super::waiting::{News, Watch};
 use super::{LOAD, Navigated};
 use crate::meta::TaskLayer;
-use crate::tasks::Event;
 
 /// How long a page that is about to be left may take to show that no script keeps it busy.
 const BUSY: Duration = Duration::from_secs(1);
 /// How long the script of a page may take to end that asks on and on: it takes that in only after some hundred questions
 /// more (fact F45).
 const STOP: Duration = Duration::from_secs(10);
-/// How long a page may be asked whether it may be left before the request for the next one is sent (fact F47).
-const UNLOAD: Duration = Duration::from_secs(3);
+/// How long a navigation may take to be answered before it is looked at whether the page holds it up, and again after that.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// How often in a row a page is seen to be asked whether it may be left, with nothing requested yet, until its handler is
+/// taken for one that never ends (fact F47).
+const LOOKS: u32 = 3;
 /// How long a handler may take to end once it is stopped. A page that waits for a server does not even hear of it (fact
 /// F41).
 const STOP_HANDLER: Duration = Duration::from_millis(500);
@@ -51,21 +51,21 @@ pub(super) async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallE
     }
 }
 
-/// Sends the tab to an address. A `beforeunload` handler that never ends holds that up before anything is requested, and
-/// nothing else does: it is stopped.
+/// Sends the tab to an address. A `beforeunload` handler that never ends holds that up before anything is requested: it
+/// is stopped.
 pub(super) async fn send<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Sent, CallError> {
-    let mut requests = Watch::begin(tab, &["Network.requestWillBeSent"], LOAD)?;
     let params = json!({ "url": url });
     let route = Route { timeout: Some(LOAD), ..tab.route() };
     let mut answer = pin!(tab.context().call::<Navigated>("Page.navigate", &params, route));
-    if let Ok(answer) = timeout(UNLOAD, &mut answer).await {
-        return Ok(Sent { answer, stopped: false });
+    // Looked at again and again, since a navigation can wait to be sent, and what it is held up by then is no handler.
+    let mut held_up = 0;
+    while held_up < LOOKS {
+        if let Ok(answer) = timeout(LOOK_AFTER, &mut answer).await {
+            return Ok(Sent { answer, stopped: false });
+        }
+        held_up = if tab.view()?.arrival == Arrival::Begun { held_up + 1 } else { 0 };
     }
-    let mut requested = false;
-    while let (false, News::Events(events)) = (requested, requests.next_events(Duration::ZERO).await?) {
-        requested = events.iter().any(|event| asks_for_document(event, tab.target.as_str()));
-    }
-    let stopped = !requested && stop(tab, STOP_HANDLER).await?;
+    let stopped = stop(tab, STOP_HANDLER).await?;
     Ok(Sent { answer: answer.await, stopped })
 }
 
@@ -77,16 +77,4 @@ async fn stop<T: TaskLayer>(tab: &Tab<'_, T>, patience: Duration) -> Result<bool
         Err(error @ (CallError::SessionGone { .. } | CallError::BrowserGone { .. })) => Err(error),
         Err(_) => Ok(false),
     }
-}
-
-fn asks_for_document(event: &Event, frame: &str) -> bool {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Request {
-        request_id: String,
-        loader_id: String,
-        frame_id: Option<String>,
-    }
-    let request = serde_json::from_slice::<Request>(&event.params);
-    request.is_ok_and(|told| told.request_id == told.loader_id && told.frame_id.as_deref() == Some(frame))
 }

@@ -365,3 +365,28 @@ fn a_beforeunload_handler_that_never_ends_is_stopped_and_named_and_not_taken_for
     );
     assert_eq!(text(&opened), told);
 }
+
+#[test]
+fn a_page_that_cannot_leave_itself_for_an_endless_beforeunload_is_blamed_and_not_the_server() {
+    let mut world = World::with(&[
+        (
+            "/",
+            "<script>onclick = () => setTimeout(() => { location = '/next' }); onbeforeunload = () => { for (;;); }</script>",
+        ),
+        ("/next", "<title>next</title>"),
+    ]);
+    world.go("/");
+    let clicked = world.tool("browser_click", json!({"x": 50, "y": 50}));
+    let stop = "stop the script with browser_cdp and Runtime.terminateExecution";
+    assert!(text(&clicked).contains("a script keeps it busy") && text(&clicked).contains(stop), "{clicked}");
+    assert!(!text(&clicked).contains("server"), "{clicked}");
+    for (name, args) in [("browser_press", json!({"key": "a"})), ("browser_screenshot", json!({}))] {
+        let held = world.try_tool(name, args);
+        let said = held["error"].as_str().unwrap_or_default();
+        assert!(said.contains("a script has kept the page busy") && said.contains(stop), "{name}: {held}");
+    }
+    let shown = world.tool("browser_snapshot", json!({}));
+    assert!(text(&shown).contains("a script keeps it busy") && text(&shown).contains(stop), "{shown}");
+    world.tool("browser_cdp", json!({"method": "Runtime.terminateExecution"}));
+    world.tool("browser_wait", json!({"url": "/next"}));
+}

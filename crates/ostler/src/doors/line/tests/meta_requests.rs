@@ -1,7 +1,7 @@
 //! Each `meta` request: its reply to the byte, and what it asked of the tasks.
 
 use bytes::Bytes;
-use ostler_core::view::{TabState, TabView};
+use ostler_core::view::{Arrival, TabState, TabView};
 use ostler_core::{SessionId, TargetId};
 
 use super::fake_tasks::Script;
@@ -21,7 +21,7 @@ fn publish_tab(script: &Script, session: Option<&str>) {
             url: "https://example.com/".to_owned(),
             title: "An \"example\"".to_owned(),
             state: TabState::Ready,
-            arriving: false,
+            arrival: Arrival::None,
         }]
         .into();
     });

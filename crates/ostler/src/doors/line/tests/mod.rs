@@ -10,6 +10,7 @@ mod meta_requests;
 mod ordering;
 mod passthrough;
 mod tools;
+mod tools_held_up;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ostler_core::view::{ConsoleEntry, DialogKind, DialogView, TabState, TabView};
+use ostler_core::view::{Arrival, ConsoleEntry, DialogKind, DialogView, TabState, TabView};
 use ostler_core::{DialogId, FrameId, SessionId, TargetId};
 use serde_json::{Value, json};
 
@@ -19,6 +19,15 @@ fn publish(script: &Script, dialogs: u64) {
     });
 }
 
+/// Publishes one tab that is there.
+pub(super) fn publish_tab(script: &Script, arrival: Arrival) {
+    script.publish(|view| {
+        view.current = Some(TargetId::from("T1"));
+        view.current_session = Some(SessionId::from("S1"));
+        view.tabs = [TabView { arrival, ..tab(1, "T1", TabState::Ready) }].into();
+    });
+}
+
 fn tab(number: u64, target: &str, state: TabState) -> TabView {
     let session_id = Some(SessionId::from(format!("S{number}")));
     TabView {
@@ -28,7 +37,7 @@ fn tab(number: u64, target: &str, state: TabState) -> TabView {
         url: "u".to_owned(),
         title: "t".to_owned(),
         state,
-        arriving: false,
+        arrival: Arrival::None,
     }
 }
 
@@ -51,7 +60,7 @@ fn console_entry(seq: u64) -> ConsoleEntry {
     ConsoleEntry { seq, ts: 1.0, level: "error", text, url: "http://a/x.js".to_owned(), line: 3, frame_id: None }
 }
 
-fn read(line: &str) -> Value {
+pub(super) fn read(line: &str) -> Value {
     serde_json::from_str(line).expect("a line of JSON")
 }
 
