@@ -9,18 +9,36 @@ use std::process::Command;
 
 use sandbox::{Ran, Sandbox, wait_until};
 
+/// Starts a daemon from a shell that has done `first`.
+fn start_after(first: &str, sandbox: &Sandbox) {
+    let ostler = sandbox.call();
+    let mut shell = Command::new("sh");
+    let script = format!("{first}; exec \"$0\" \"$@\"");
+    shell.args(["-c", &script]).arg(ostler.get_program()).args(ostler.get_args()).env_clear();
+    shell.envs(ostler.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Ran::of(&mut shell).assert_daemon_answered();
+}
+
 #[test]
 fn files_are_private_whatever_the_umask() {
     let sandbox = Sandbox::new();
-    let ostler = sandbox.call();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(ostler.get_program()).args(ostler.get_args()).env_clear();
-    shell.envs(ostler.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    Ran::of(&mut shell).assert_daemon_answered();
+    start_after("umask 0", &sandbox);
     for path in [sandbox.socket(), sandbox.pid_file(), sandbox.log()] {
         let mode = fs::symlink_metadata(&path).expect("one of the daemon's files").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
     }
+}
+
+/// The kernel says of each process how many files it may have open.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_low_limit_of_open_files_leaves_room_for_every_client() {
+    let sandbox = Sandbox::new();
+    start_after("ulimit -S -n 256", &sandbox);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", sandbox.pid().expect("a daemon"))).expect("a process");
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("a limit");
+    let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(numbers[0] == 4_096.min(numbers[1]), "{line}");
 }
 
 #[test]

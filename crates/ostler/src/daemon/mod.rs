@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use rustix::fs::Mode;
-use rustix::process::{setsid, umask};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 use tokio::sync::oneshot;
 
 use self::lock::DaemonLock;
@@ -82,6 +82,7 @@ fn background(environment: &Environment) -> Result<(), DaemonError> {
 /// Holds the socket for as long as the daemon serves.
 fn run(lock: DaemonLock, settings: Settings, ready: impl FnOnce()) -> Result<(), DaemonError> {
     let (listener, socket_file): (_, SocketFile) = socket::bind(&settings.paths.socket, &lock)?;
+    make_room_for_descriptors();
     // Two workers: one burst of work on one of them must not stop the other's clients.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -115,6 +116,21 @@ fn run(lock: DaemonLock, settings: Settings, ready: impl FnOnce()) -> Result<(),
         tracing::info!("ended");
     }
     served
+}
+
+/// How many descriptors all our clients take, and what else is open beside them.
+const DESCRIPTORS: u64 = 4_096;
+
+/// Raises the soft limit of open files where it would leave clients without a descriptor, as the usual 1,024 does: each
+/// takes two or three.
+fn make_room_for_descriptors() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    if current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
+    {
+        tracing::warn!("cannot raise the limit of open files: {error}");
+    }
 }
 
 /// Whatever this process or a browser of its own creates is for this user alone.
