@@ -94,6 +94,10 @@ pub(super) enum Purpose {
     Reload {
         tab: TargetId,
     },
+    /// Whether a tab that is to be closed is about to get its next document; see `closing.rs`.
+    Close(TargetId),
+    /// The same of a tab of ours whose task has ended, on its root session.
+    CloseDeparted(SessionId),
     /// `Page.disable` before closing a tab of ours in that state, whose task has ended.
     CloseDisarmed(TargetId),
     /// Ends the fetch of a quiet session's console.
@@ -216,6 +220,8 @@ impl Supervisor {
             }
             Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
+            Purpose::Close(tab) => self.on_close_looked_at(&tab, &end),
+            Purpose::CloseDeparted(root) => self.on_departed_looked_at(&root, &end),
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),

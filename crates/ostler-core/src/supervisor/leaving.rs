@@ -38,12 +38,12 @@ pub(super) struct Leave {
 /// browser along (fact F48).
 #[derive(Debug)]
 pub(super) struct Departed {
-    target: TargetId,
-    root: SessionId,
-    /// What is detached then.
-    sessions: Vec<SessionId>,
+    pub(super) target: TargetId,
+    pub(super) root: SessionId,
+    /// What is detached then, or closed with the tab.
+    pub(super) sessions: Vec<SessionId>,
     /// At the latest.
-    until: Timestamp,
+    pub(super) until: Timestamp,
 }
 
 impl Supervisor {
@@ -67,7 +67,9 @@ impl Supervisor {
 
     fn leave_tab(&mut self, target: &TargetId) {
         let closes = |tab: &Tab| tab.ours && self.scope == Scope::Guest;
-        if self.tabs.get(target).is_some_and(closes) {
+        let closes = self.tabs.get(target).is_some_and(closes);
+        let later = if closes { self.closes_later(target) } else { None };
+        if closes && later.is_none() {
             self.make_safe_to_close(target);
         }
         self.let_scripts_go_on(target);
@@ -99,6 +101,9 @@ impl Supervisor {
             // `Page.disable` is on its way to every session, but only its answer says that closing is safe (A25).
             Some(root) if armed && ours => {
                 self.send_own(Purpose::CloseDisarmed(target.clone()), Some(&root), "Page.disable", "{}");
+            }
+            Some(root) if let Some(sessions) = later => {
+                self.look_at_departed(Departed { target: target.clone(), root, sessions, until: self.now + LEAVE });
             }
             // What is open goes with it.
             _ if ours => self.close_own(target),

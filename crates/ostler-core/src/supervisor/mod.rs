@@ -18,6 +18,7 @@ mod attach;
 mod blocking;
 mod bridge;
 mod choosers;
+mod closing;
 mod commands;
 mod console;
 mod detach;

@@ -43,37 +43,16 @@ impl Supervisor {
     }
 
     /// Makes a tab harmless, and unfit for anything but being replaced.
-    fn switch_page_off(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
+    pub(super) fn switch_page_off(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         (tab.phase, tab.armed) = (Phase::Recovering, true);
         // What is open stays so until the document goes, and without `Page` nobody can answer it (fact A11).
         self.orphan_dialogs(target);
         // Whoever waited for the page to be led out of them waits for the tab now.
         self.end_lead_out(target);
-        let documents = self.sessions.iter().filter(|(_, session)| {
-            session.tab.as_ref() == Some(target) && matches!(session.kind, Kind::Page | Kind::Iframe)
-        });
-        for session in documents.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+        for session in self.document_sessions(target) {
             self.send_own(purpose(), Some(&session), "Page.disable", "{}");
             self.forget_choosers(&session);
-        }
-    }
-
-    /// Called right before a tab is closed. If a frame of another process asks in it, that frame may be gone when the
-    /// browser reads this, and we not know it yet; with `Page` off that does no harm, and to a tab that is closed
-    /// neither does the lack of it. The browser takes both in the order in which they come (fact F24). And the dialog of
-    /// any frame but the top one ends the browser when its tab is closed (fact F40).
-    pub(super) fn make_safe_to_close(&mut self, target: &TargetId) {
-        let Some(tab) = self.tabs.get(target).filter(|tab| !tab.armed) else { return };
-        if tab.dialogs.iter().any(|dialog| dialog.stuck) {
-            // There it is `Page.disable` that ends the browser (fact F48).
-            return;
-        }
-        let of_frame = |dialog: &super::dialogs::Dialog| {
-            !dialog.is_bridged() && (dialog.orphan || dialog.view.frame_id != target.as_frame())
-        };
-        if tab.dialogs.iter().any(of_frame) {
-            self.switch_page_off(target, || Purpose::Ignored);
         }
     }
 
@@ -86,8 +65,9 @@ impl Supervisor {
         tab.dialogs.iter().any(may_go)
     }
 
-    /// Called right before a client's navigation is sent, for the same reason. Returns whether it has to wait until
-    /// `Page` is off: then it is sent in the place of our reload (fact F38).
+    /// Called right before a client's navigation is sent: the frame that asks may be gone when the browser reads it, and we
+    /// not know it yet. Returns whether it has to wait until `Page` is off: then it is sent in the place of our reload
+    /// (fact F38).
     pub(super) fn must_leave_unseen(&mut self, id: &SessionId, method: &str, params: Option<&[u8]>) -> bool {
         let Some(target) = self.left_by(id, method, params) else { return false };
         // What a client has switched on for itself we could not switch on again as it was. Workers have no `Page`.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answers::AnsweredBy;
+use super::closing::GOES_WHILE_IT_ASKS;
 use super::requests::{Leaves, Request, Then, What, gone, millis};
 use super::sessions::{Kind, Phase};
 use super::timers::Timer;
@@ -65,20 +66,16 @@ impl Supervisor {
         }
         if call.method == "Target.closeTarget"
             && let Some(named) = wire::read::<wire::NamesTarget>(params)
-            && let Some(tab) = self.tabs.get_mut(&named.target_id).filter(|tab| tab.armed)
+            && self.must_wait_to_close(&named.target_id)
+            && let Some(tab) = self.tabs.get_mut(&named.target_id)
         {
-            // Closing it now would end the browser (fact A25).
             return tab.queue.push(request);
         }
         let then = match call.method.as_str() {
             "Target.createTarget" => Then::OwnCreated,
-            "Target.closeTarget" => match wire::read::<wire::NamesTarget>(params) {
-                Some(named) => {
-                    self.make_safe_to_close(&named.target_id);
-                    Then::Close(named.target_id)
-                }
-                None => Then::Nothing,
-            },
+            "Target.closeTarget" => {
+                wire::read::<wire::NamesTarget>(params).map_or(Then::Nothing, |named| Then::Close(named.target_id))
+            }
             "Target.attachToTarget" => wire::read::<wire::NamesTarget>(params)
                 .map_or(Then::Nothing, |named| Then::ClientAttach(named.target_id)),
             _ => Then::Nothing,
@@ -102,6 +99,9 @@ impl Supervisor {
                 let meant = |(id, session): &(&SessionId, &super::Session)| {
                     session.supervised && (Some(*id) == named.as_ref() || Some(&session.target) == target.as_ref())
                 };
+                if named.as_ref().is_some_and(|id| self.goes_while_it_asks(id)) {
+                    return Some(GOES_WHILE_IT_ASKS.to_owned());
+                }
                 let (_, session) = self.sessions.iter().find(meant)?;
                 let tab = session.tab.as_ref().and_then(|tab| self.tabs.get(tab))?;
                 (!tab.dialogs.is_empty()).then(|| {
@@ -234,6 +234,10 @@ impl Supervisor {
             );
             return self.fail_request(request, CallError::BadRequest { field: "method", why });
         }
+        if call.method == "Page.disable" && self.goes_while_it_asks(id) {
+            let why = GOES_WHILE_IT_ASKS.to_owned();
+            return self.fail_request(request, CallError::BadRequest { field: "method", why });
+        }
         if let Some(why) = session.bridge.as_ref().and_then(|bridge| bridge.is_broken_by(&call.method)) {
             let why = format!(
                 "{} is refused on this session because {why}; attach one of your own with Target.attachToTarget to use it there",
@@ -354,7 +358,7 @@ impl Supervisor {
         self.finish(waiter, Err(CallError::Timeout { method, timeout_ms: millis(timeout), hint }));
     }
 
-    fn send_call(&mut self, mut request: Request, session: Option<&SessionId>, then: Then) {
+    pub(super) fn send_call(&mut self, mut request: Request, session: Option<&SessionId>, then: Then) {
         self.disarm(&mut request);
         let left = request.deadline.since(self.now);
         let What::Call(call) = request.what else { return };

@@ -222,12 +222,15 @@ impl Schedule {
         }
     }
 
-    /// Returns whether it is the dismissal of what was open in a tab when its task ended, tried again (fact A19).
+    /// Returns whether it is the dismissal of what was open in a tab when its task ended, tried again (fact A19), or how a
+    /// tab of ours is closed in which a frame asked (facts F40 and F48).
     fn is_last_word(&self, command: &Command, tab: No) -> bool {
         let dismisses = &*command.method == "Page.handleJavaScriptDialog" && command.params.accept == Some(false);
         let just = |left: &u64| self.now <= left + LEAVE.as_micros() as u64;
         let listens = &*command.method == "Runtime.getIsolateId";
-        (dismisses || listens) && !self.is_owned(tab) && self.left_at.get(&tab).is_some_and(just)
+        let closes =
+            matches!(&*command.method, "Page.getNavigationHistory" | "Page.disable") && self.scope == Scope::Guest;
+        (dismisses || listens || closes) && !self.is_owned(tab) && self.left_at.get(&tab).is_some_and(just)
     }
 
     fn attaches_to_nobody_elses(&self, command: &Command) {

@@ -227,6 +227,36 @@ fn a_tab_whose_frame_asks_is_closed_and_the_browser_lives() {
     world.go("/");
 }
 
+/// A page whose frame sends it away, and asks without end.
+const SENT_AWAY_BY_ITS_FRAME: &[(&str, &str)] = &[
+    ("/", "<iframe src='/in'></iframe>"),
+    ("/in", "<script>onload = () => setTimeout(() => { parent.location = '/two'; for (;;) alert() })</script>"),
+    ("/two", "<title>two</title>"),
+];
+
+#[test]
+fn a_tab_whose_frame_asks_while_its_next_document_waits_is_closed_and_the_browser_lives() {
+    for leaves in [json!({"method": "Target.closeTarget"}), json!({"meta": "disconnect"}), json!({"meta": "shutdown"})]
+    {
+        let mut world = World::with(SENT_AWAY_BY_ITS_FRAME);
+        let tab = world.line.cdp("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        assert_eq!(world.line.ask(json!({"meta": "set_session", "target_id": tab}))["error"], Value::Null);
+        world.line.cdp("Page.navigate", json!({"url": world.site.here("/")}));
+        wait_until("the next document waits for a dialog", || {
+            let history = world.line.ask(json!({"method": "Page.getNavigationHistory"}));
+            history["error"].as_str().is_some_and(|said| said.contains("Not attached to an active page"))
+        });
+        world.wait_for_dialogs(1);
+        let mut leaves = leaves;
+        if leaves["method"].is_string() {
+            leaves["params"] = json!({"targetId": tab});
+        }
+        assert_eq!(world.line.ask(leaves.clone())["error"], Value::Null, "{leaves}");
+        let tab = tab.as_str().expect("an id");
+        wait_until("the tab is closed and the browser lives", || !world.chromium.answer("/json/list").contains(tab));
+    }
+}
+
 #[test]
 fn a_tab_whose_dialog_and_next_document_wait_for_each_other_ends_no_browser_when_it_is_left() {
     let goes = "<script>onload = () => setTimeout(() => { location = '/two'; for (;;) alert() })</script>";

@@ -115,56 +115,6 @@ fn a_detached_frame_that_owns_a_dialog_is_recovered_from_whichever_is_told_first
 }
 
 #[test]
-fn a_tab_whose_frame_asks_is_closed_with_page_off_since_the_frame_may_be_gone_by_then() {
-    let mut bench = Bench::with_oopif();
-    bench.attached("", "T", "CLIENT", "page", false, "");
-    bench.opening("S", "O", "confirm", "");
-    let close = bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
-    let mut sent = bench.methods();
-    assert_eq!(sent.pop().as_deref(), Some("Target.closeTarget"), "right behind, and not a moment later");
-    sent.sort();
-    assert_eq!(sent, ["CLIENT Page.disable", "S Page.disable", "SO Page.disable"]);
-    let sent = bench.expect("", "Target.closeTarget");
-    bench.reply(&sent, r#"{"success":true}"#);
-    assert_eq!(bench.result(close), r#"{"success":true}"#);
-    assert_eq!(bench.closed_by(), ended(&[("d-1", ClosedBy::Remote)]));
-
-    let mut bench = Bench::with_tab();
-    bench.opening("S", "T", "confirm", "");
-    bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
-    assert_eq!(bench.methods(), ["Target.closeTarget"], "a page's own frames stand still with it");
-}
-
-#[test]
-fn a_tab_whose_frame_asks_is_closed_with_page_off_whichever_process_the_frame_is_in() {
-    let mut bench = Bench::with_tab();
-    bench.frame_attached("S", "SAME", "T");
-    bench.opening("S", "SAME", "alert", "");
-    bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
-    assert_eq!(bench.methods(), ["S Page.disable", "Target.closeTarget"], "F40");
-
-    let mut bench = Bench::with_oopif();
-    bench.opening("S", "O", "alert", "");
-    bench.opening("S", "T", "alert", "");
-    bench.closed("S", "O");
-    bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
-    assert_eq!(bench.methods(), ["Target.closeTarget"], "the top frame's own does no harm");
-}
-
-#[test]
-fn a_tab_that_the_browser_would_not_close_is_reloaded_to_be_of_use_again() {
-    let mut bench = Bench::with_oopif();
-    bench.opening("S", "O", "confirm", "");
-    bench.call_with("Target.closeTarget", r#"{"targetId":"T"}"#);
-    let close = bench.expect("", "Target.closeTarget");
-    bench.refuse(&close, -32000, "Not allowed");
-    let reload = bench.expect("S", "Page.reload");
-    bench.reply(&reload, "{}");
-    bench.event("S", "Runtime.executionContextsCleared", "{}");
-    bench.expect("S", "Page.enable");
-}
-
-#[test]
 fn a_frame_removed_by_an_enclosing_one_is_recovered_from() {
     let mut bench = Bench::with_oopif();
     bench.frame_attached("SO", "INNER", "O");

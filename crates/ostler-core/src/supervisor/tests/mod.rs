@@ -15,6 +15,7 @@ mod bridge_in_place;
 mod bridge_requests;
 mod calls;
 mod choosers;
+mod closing;
 mod dialog_ends;
 mod dialogs;
 mod focus;
@@ -145,6 +146,21 @@ impl Bench {
     fn with_tab() -> Self {
         let mut bench = Self::own();
         bench.tab("T", "S", "P");
+        bench
+    }
+
+    /// A browser that is not ours, and tab `T` in it at session `S`, which was opened for the default task.
+    fn with_tab_of_ours() -> Self {
+        let mut bench = Self::guest();
+        let waiter = bench.call("Runtime.evaluate");
+        let create = bench.expect("", "Target.createTarget");
+        bench.target_created("T", "page", "");
+        bench.reply(&create, r#"{"targetId":"T"}"#);
+        let attach = bench.expect("", "Target.attachToTarget");
+        bench.attached("", "T", "S", "page", false, "");
+        bench.reply(&attach, r#"{"sessionId":"S"}"#);
+        bench.answer_set_up("S", "T", "P");
+        assert_eq!(bench.result(waiter), "{}");
         bench
     }
 

@@ -301,16 +301,7 @@ fn a_popup_that_is_being_attached_when_its_task_ends_is_resumed_before_it_is_det
 
 #[test]
 fn a_tab_of_ours_in_which_a_dialogs_frame_went_away_is_closed_once_page_is_off() {
-    let mut bench = Bench::guest();
-    let waiter = bench.call("Runtime.evaluate");
-    let create = bench.expect("", "Target.createTarget");
-    bench.target_created("T", "page", "");
-    bench.reply(&create, r#"{"targetId":"T"}"#);
-    let attach = bench.expect("", "Target.attachToTarget");
-    bench.attached("", "T", "S", "page", false, "");
-    bench.reply(&attach, r#"{"sessionId":"S"}"#);
-    bench.answer_set_up("S", "T", "P");
-    assert_eq!(bench.result(waiter), "{}");
+    let mut bench = Bench::with_tab_of_ours();
     bench.oopif("S", "T", "O", "SO", "PO");
     bench.opening("S", "O", "confirm", "");
     bench.frame_detached("S", "O", "remove");
