@@ -16,8 +16,7 @@ use crate::meta::TaskLayer;
 
 /// How long a page that is about to be left may take to show that no script keeps it busy.
 const BUSY: Duration = Duration::from_secs(1);
-/// How long the script of a page may take to end that asks on and on: it takes that in only after some hundred questions
-/// more (fact F45).
+/// How long the script of a page may take to end that asks on and on over the bridge.
 const STOP: Duration = Duration::from_secs(10);
 /// How long a navigation may take to be answered before it is looked at whether the page holds it up, and again after that.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
@@ -37,7 +36,7 @@ pub(super) struct Sent {
 
 /// Finds out whether a script keeps the page busy: such a page has its script stopped as it is left, and that has to be
 /// known before, since once the next document waits for it nothing stops it any more (fact F33). One that asks on and on
-/// under a policy is stopped here, for the same reason (fact F18).
+/// over the bridge is stopped as well; natively, the navigation itself leads it out of its dialogs (fact F48).
 pub(super) async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallError> {
     match tab.view()?.state {
         TabState::Ready | TabState::Hung => {}
@@ -46,7 +45,7 @@ pub(super) async fn make_way<T: TaskLayer>(tab: &Tab<'_, T>) -> Result<(), CallE
     }
     match held_up::ask(tab.context(), tab.session.clone(), BUSY).await {
         Err(error @ CallError::Timeout { hint: TimeoutHint::Leaving, .. }) => Err(error),
-        Err(CallError::AsksOn { .. }) => stop(tab, STOP).await.map(drop),
+        Err(CallError::AsksOn { .. }) if tab.context().view()?.policy.bridged => stop(tab, STOP).await.map(drop),
         _ => Ok(()),
     }
 }
