@@ -4,6 +4,7 @@
 //! cut off where that ends or where something covers it. Nothing is scrolled and nothing is added to the page.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ostler_core::{CallError, FrameId};
 use serde::Deserialize;
@@ -19,7 +20,9 @@ use super::{CALL, Page};
 use crate::meta::TaskLayer;
 
 /// How many elements are marked at most: more numbers would hide the picture.
-const MOST_MARKS: usize = 200;
+pub(crate) const MOST_MARKS: usize = 200;
+/// How long a frame may take to answer once another one did not.
+const NEXT_FRAME_PATIENCE: Duration = Duration::from_millis(300);
 /// How many documents are looked at.
 const MOST_DOCUMENTS: usize = 60;
 
@@ -35,8 +38,8 @@ pub(crate) struct Mark {
 #[derive(Debug)]
 pub(crate) struct Marked {
     pub(crate) marks: Vec<Mark>,
-    /// Whether there were more than are marked.
-    pub(crate) cut: bool,
+    /// How many more there are, which have no mark.
+    pub(crate) more: usize,
     /// How many frames show that could not be asked.
     pub(crate) unread: usize,
 }
@@ -45,7 +48,7 @@ pub(crate) struct Marked {
 struct Gathering {
     /// How many more can be marked.
     room: usize,
-    cut: bool,
+    more: usize,
     unread: usize,
 }
 
@@ -70,7 +73,7 @@ struct Holder {
 #[derive(Deserialize)]
 struct Told {
     marks: Vec<(u64, f64, f64, f64, f64)>,
-    cut: bool,
+    more: usize,
     next: u64,
     unsure: usize,
     width: f64,
@@ -91,7 +94,7 @@ impl<T: TaskLayer> Page<'_, T> {
 
     async fn gather_marks(&self, whole: bool) -> Result<Marked, CallError> {
         let frames = self.frames()?;
-        let mut gathering = Gathering { room: MOST_MARKS, cut: false, unread: 0 };
+        let mut gathering = Gathering { room: MOST_MARKS, more: 0, unread: 0 };
         let top = self.document(frames.top(), frames.session(frames.top()), CALL).await?;
         let mut sheets = vec![self.sheet(top, None, whole, &mut gathering).await?];
         let mut at = 0;
@@ -110,7 +113,7 @@ impl<T: TaskLayer> Page<'_, T> {
         }
         let mut marks = self.carry_out(sheets, whole).await?;
         marks.sort_by_key(|mark| mark.of.number());
-        Ok(Marked { marks, cut: gathering.cut, unread: gathering.unread })
+        Ok(Marked { marks, more: gathering.more, unread: gathering.unread })
     }
 
     async fn inner_sheet(
@@ -121,7 +124,9 @@ impl<T: TaskLayer> Page<'_, T> {
         gathering: &mut Gathering,
     ) -> Result<Sheet, CallError> {
         let session = frames.session(frame);
-        let document = self.document(frame, session, self.patience(session, FRAME_PATIENCE)).await?;
+        // What keeps one frame from answering often keeps others of its site as well.
+        let usual = if gathering.unread == 0 { FRAME_PATIENCE } else { NEXT_FRAME_PATIENCE };
+        let document = self.document(frame, session, self.patience(session, usual)).await?;
         self.sheet(document, Some(holder), false, gathering).await
     }
 
@@ -146,7 +151,7 @@ impl<T: TaskLayer> Page<'_, T> {
             .into_iter()
             .map(|(number, x, y, width, height)| Mark { of: Ref(number), at: Rect { x, y, width, height } })
             .collect();
-        gathering.cut |= told.cut;
+        gathering.more += told.more;
         gathering.room = gathering.room.saturating_sub(marks.len());
         let window = Rect { x: told.left, y: told.top, width: told.width, height: told.height };
         Ok(Sheet { document, marks, window, holder })

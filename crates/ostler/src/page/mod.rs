@@ -46,7 +46,7 @@ pub(crate) use self::asking::call;
 pub(crate) use self::changes::changes;
 pub(crate) use self::document::tells_of_gone_document;
 pub(crate) use self::geometry::Rect;
-pub(crate) use self::marks::{Mark, Marked};
+pub(crate) use self::marks::{MOST_MARKS, Mark, Marked};
 pub(crate) use self::memory::{Memory, Scope, Shown};
 pub(crate) use self::outline::Outlined;
 pub(crate) use self::place::There;
@@ -86,7 +86,7 @@ impl<'a, T: TaskLayer> Page<'a, T> {
 
     /// Returns how long a document may take that usually gets so long: one that a script is known to keep busy shows
     /// with its answer that it is free again, and is not waited for.
-    fn patience(&self, session: &SessionId, usual: Duration) -> Duration {
+    pub(crate) fn patience(&self, session: &SessionId, usual: Duration) -> Duration {
         let hung = self.view().is_ok_and(|view| view.sessions.iter().any(|of| of.hung && of.session_id == *session));
         if hung { usual.min(HUNG) } else { usual }
     }

@@ -10,6 +10,7 @@ use super::input::file_chooser;
 use super::input::keys::Modifier;
 use super::input::mouse::{self, Button, Point};
 use super::outcome::Outcome;
+use super::patience::Patience;
 use super::place::{self, Place};
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
@@ -58,11 +59,13 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         bad("ref", "is missing: name an element by its ref from browser_snapshot, or a place by x and y")
     })?;
     let tab = context.answering_tab().await?;
-    let action = Action::begin(&tab).await?;
+    let patience = Patience::to_act(&tab);
+    let action = patience.step(Action::begin(&tab)).await?;
     let modifiers = Modifier::bits(&args.modifiers.unwrap_or_default());
-    let (found, done) = match place::move_to(&tab, &place, modifiers).await {
+    let (found, done) = match patience.step(place::move_to(&tab, &place, modifiers)).await {
         Ok(found) => {
-            let done = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers).await;
+            let click = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers);
+            let done = patience.step(click).await;
             (Some(found), done)
         }
         Err(error) => (None, Err(error)),

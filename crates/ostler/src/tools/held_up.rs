@@ -27,8 +27,9 @@ pub(super) enum HeldUp {
     Dialog(DialogId),
     /// A script of the page's own process, which spins or asks on and on: what a call to it ended with.
     Script(CallError),
-    /// A frame whose process does not answer: its address, and the dialog that stops it, where that is known.
-    Frame { url: String, dialog: Option<DialogId> },
+    /// A frame whose process does not answer: its address, and what a call to it ended with, which names the dialog that
+    /// stops it where that is known.
+    Frame { url: String, why: CallError },
 }
 
 /// How far a page is that has been silent for a while.
@@ -66,8 +67,8 @@ impl Lookout {
             }
             // Nothing of it is there that could be held up.
             Err(CallError::Timeout { hint: TimeoutHint::Arriving, .. }) => Look::Loading,
-            _ => match by_frame(tab).await {
-                Some(held) => Look::HeldUp(held),
+            _ => match silent_frame(tab).await {
+                Some((url, why)) => Look::HeldUp(HeldUp::Frame { url, why }),
                 None => Look::Loading,
             },
         }
@@ -82,21 +83,27 @@ impl HeldUp {
 
     /// Says what the page waits for.
     pub(super) fn sentence(&self, words: Words) -> String {
-        let (frame, dialog) = match self {
+        let (frame, why) = match self {
             Self::Dialog(dialog) => {
                 return format!("It does not load any further before {dialog} is answered, which stops its process.");
             }
             Self::Script(error) => return format!("It does not load any further: {}.", why(error, words)),
-            // One that has no document yet has no address either.
-            Self::Frame { url, dialog } if url.is_empty() => ("one of its frames".to_owned(), dialog),
-            Self::Frame { url, dialog } => (format!("its frame {url}"), dialog),
+            Self::Frame { url, why } => (frame_at(url), why),
         };
-        let why = match dialog {
-            Some(dialog) => format!("{dialog} stops it"),
-            None => "a dialog in another tab that has frames of its site stops it, or a script".to_owned(),
+        let why = match why {
+            CallError::DialogOpen { dialog, .. } => format!("{} stops it", dialog.id),
+            _ => UNKNOWN_CAUSE.to_owned(),
         };
         format!("It does not load any further before {frame} answers: {why}.")
     }
+}
+
+/// What can keep the process of a frame of which nothing else is known.
+pub(super) const UNKNOWN_CAUSE: &str = "a dialog in another tab that has frames of its site stops it, or a script";
+
+/// Returns the words for a frame of the page. One that has no document yet has no address either.
+pub(super) fn frame_at(url: &str) -> String {
+    if url.is_empty() { "one of its frames".to_owned() } else { format!("its frame {url}") }
 }
 
 /// Says what a script does for which a page does not answer, and what ends it.
@@ -111,17 +118,25 @@ pub(super) fn why(error: &CallError, words: Words) -> String {
     }
 }
 
-async fn by_frame<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<HeldUp> {
-    let context = tab.context();
+/// Returns why the page does not answer, or a frame of it; `None` if all do.
+pub(super) async fn silence<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<CallError> {
+    match ask(tab.context(), tab.session.clone(), ANSWER).await {
+        Err(error) if is_silence(&error) => Some(error),
+        _ => silent_frame(tab).await.map(|(_, why)| why),
+    }
+}
+
+/// Returns the address of a frame that does not answer, and why.
+async fn silent_frame<T: TaskLayer>(tab: &Tab<'_, T>) -> Option<(String, CallError)> {
     let asked = tab.frames_apart().into_iter().map(async |(url, session)| {
-        let dialog = match ask(context, session, ANSWER).await {
-            Err(CallError::Timeout { .. } | CallError::AsksOn { .. }) => None,
-            Err(CallError::DialogOpen { dialog, .. }) => Some(dialog.id),
-            _ => return None,
-        };
-        Some(HeldUp::Frame { url, dialog })
+        let why = ask(tab.context(), session, ANSWER).await.err().filter(is_silence)?;
+        Some((url, why))
     });
     join_all(asked).await.into_iter().flatten().next()
+}
+
+fn is_silence(error: &CallError) -> bool {
+    matches!(error, CallError::Timeout { .. } | CallError::AsksOn { .. } | CallError::DialogOpen { .. })
 }
 
 /// Returns the dialog that stops a tab's process, whichever tab it is of.

@@ -10,6 +10,7 @@ mod element;
 mod held_up;
 mod input;
 mod outcome;
+mod patience;
 mod place;
 mod schema;
 mod stopped;

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::input::aftermath::Action;
 use super::input::{keyboard, keys};
 use super::outcome::Outcome;
+use super::patience::Patience;
 use crate::meta::TaskLayer;
 
 /// Presses a key where the focus is.
@@ -20,9 +21,10 @@ pub(super) struct Args {
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let tab = context.answering_tab().await?;
-    let stroke = keys::chord(&args.key, keyboard::platform(context).await?)?;
-    let action = Action::begin(&tab).await?;
-    let done = keyboard::press(&tab, &stroke).await;
+    let patience = Patience::to_act(&tab);
+    let stroke = keys::chord(&args.key, patience.step(keyboard::platform(context)).await?)?;
+    let action = patience.step(Action::begin(&tab)).await?;
+    let done = patience.step(keyboard::press(&tab, &stroke)).await;
     let aftermath = action.end(done).await?;
     let text = aftermath.told_after(format!("Pressed {}.", args.key), context.words);
     Ok(Outcome::new(text, &aftermath))

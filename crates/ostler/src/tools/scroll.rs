@@ -6,15 +6,16 @@ use ostler_core::CallError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::{Context, Tab};
 use super::input::mouse::{self, Point};
 use super::outcome::Outcome;
+use super::patience::Patience;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
 use crate::page::{Ref, Ride, Use};
 
 /// How long the page may take to say how large its window is.
-const STILL: Duration = Duration::from_secs(10);
+const STILL: Duration = Duration::from_secs(5);
 
 /// The farthest in one go: a wheel turned by numbers out of all measure turns nothing in its tab any more.
 const FARTHEST: f64 = 1_000_000.0;
@@ -36,11 +37,29 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let (dx, dy) = (args.dx.unwrap_or(0.0), args.dy);
     check(dx, dy)?;
     let tab = context.answering_tab().await?;
+    let (ride, over) = Patience::to_act(&tab).step(turn(&tab, args.reference.as_deref(), dx, dy)).await?;
+    let Ride { moved_x, moved_y, above, below } = ride;
+    let text = match (moved_x, moved_y) {
+        (0, 0) => format!(
+            "Turned the wheel{over}, and nothing that can be seen from here scrolled: it may be at its end ({above} px above, {below} px below)."
+        ),
+        _ => format!("Scrolled{over} by {moved_y} px; {above} px are above and {below} px below."),
+    };
+    Ok(Outcome::new(text, &ride))
+}
+
+/// Turns the wheel; returns what that moved, and the words for what it turned over.
+async fn turn<T: TaskLayer>(
+    tab: &Tab<'_, T>,
+    reference: Option<&str>,
+    dx: f64,
+    dy: f64,
+) -> Result<(Ride, String), CallError> {
     let page = tab.page()?;
     let _wheel = page.take_wheel().await;
-    let reached = match args.reference {
+    let reached = match reference {
         Some(reference) => {
-            let reference = Ref::parse(&reference)?;
+            let reference = Ref::parse(reference)?;
             Some((reference, page.reach(reference, Use::Look).await?))
         }
         None => None,
@@ -53,15 +72,8 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         }
     };
     let over_element = reached.as_ref().map(|(reference, reached)| (*reference, reached));
-    let ride = page.ride((at.x, at.y), over_element, mouse::wheel(&tab, at, dx, dy)).await?;
-    let Ride { moved_x, moved_y, above, below } = ride;
-    let text = match (moved_x, moved_y) {
-        (0, 0) => format!(
-            "Turned the wheel{over}, and nothing that can be seen from here scrolled: it may be at its end ({above} px above, {below} px below)."
-        ),
-        _ => format!("Scrolled{over} by {moved_y} px; {above} px are above and {below} px below."),
-    };
-    Ok(Outcome::new(text, &ride))
+    let ride = page.ride((at.x, at.y), over_element, mouse::wheel(tab, at, dx, dy)).await?;
+    Ok((ride, over))
 }
 
 /// Refuses a way that is none, or that a browser's wheel does not survive.

@@ -3,10 +3,13 @@
 //! Text fields and editable content get real keys, so that whatever framework holds their value sees it change. Fields
 //! whose parts a person picks (dates, colours, lists) are set whole, and the page is told.
 
+use std::time::Duration;
+
 use ostler_core::CallError;
 use ostler_core::cdp::text::LossyText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use super::context::{Context, Tab};
 use super::element::Element;
@@ -14,6 +17,7 @@ use super::input::aftermath::{Action, Aftermath};
 use super::input::keyboard::{self, platform};
 use super::input::keys::chord;
 use super::outcome::Outcome;
+use super::patience::Patience;
 use super::place;
 use crate::meta::TaskLayer;
 use crate::meta::value::{bad, shown};
@@ -72,34 +76,29 @@ enum Kind {
     None,
 }
 
+/// How long the field may take to say what it holds in the end.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+
 const FIELD: &str = include_str!("field.js");
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let tab = context.answering_tab().await?;
-    let named = match &args.reference {
-        Some(reference) => Some(place::element(&tab, reference).await?),
-        None => None,
-    };
-    let (element, what) = match named {
-        Some((element, what)) => (element, what),
-        None => {
-            let nothing =
-                || bad("ref", "is missing, and no field has the focus: name one by its ref from browser_snapshot");
-            let Held { session, object } = tab.page()?.focused().await?.ok_or_else(nothing)?;
-            (Element { session, object }, "the field with the focus".to_owned())
-        }
-    };
-    let field: Field = element.call(&tab, FIELD, &["inspect"]).await?;
+    let mut patience = Patience::to_act(&tab);
+    let (element, what) = patience.step(element(&tab, args.reference.as_deref())).await?;
+    let field: Field = patience.step(element.call(&tab, FIELD, &["inspect"])).await?;
     refuse_what_takes_no_text(&field, &what)?;
     let work = Typing { tab: &tab, element: &element, what: &what, text: &args.text, clear: args.clear == Some(true) };
-    let action = Action::begin(&tab).await?;
-    let mut done = work.fill(&field).await;
+    let action = patience.step(Action::begin(&tab)).await?;
+    patience.extend(keyboard::time_for(&args.text));
+    let mut done = patience.step(work.fill(&field)).await;
     if done.is_ok() && args.submit == Some(true) {
-        done = keyboard::press(&tab, &chord("Enter", platform(context).await?)?).await;
+        let submit = async { keyboard::press(&tab, &chord("Enter", platform(context).await?)?).await };
+        done = patience.step(submit).await;
     }
     let aftermath = action.end(done).await?;
     // A page that asks, or that has gone on to another one, has no field to be looked at.
-    let after: Option<Field> = element.call(&tab, FIELD, &["inspect"]).await.ok();
+    let after: Option<Field> =
+        timeout(AFTERWARDS, element.call(&tab, FIELD, &["inspect"])).await.ok().and_then(Result::ok);
     let value = after.filter(|after| !after.secret && !field.secret).map(|after| after.value.0);
     let mut text = format!("Typed into {what}.");
     let expected = if work.clear { args.text.clone() } else { format!("{}{}", field.value.0, args.text) };
@@ -107,6 +106,16 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         text = format!("{text} It now holds {:?}.", shown_value(value));
     }
     Ok(Outcome::new(aftermath.told_after(text, context.words), &Data { value, aftermath }))
+}
+
+/// Returns the field that is meant, and the words for it: the one of a ref, or the one that has the focus.
+async fn element<T: TaskLayer>(tab: &Tab<'_, T>, reference: Option<&str>) -> Result<(Element, String), CallError> {
+    if let Some(reference) = reference {
+        return place::element(tab, reference).await;
+    }
+    let nothing = || bad("ref", "is missing, and no field has the focus: name one by its ref from browser_snapshot");
+    let Held { session, object } = tab.page()?.focused().await?.ok_or_else(nothing)?;
+    Ok((Element { session, object }, "the field with the focus".to_owned()))
 }
 
 /// One text on its way into one field.

@@ -1,5 +1,7 @@
 //! Dialogs over the bridge, as an agent and a page meet them.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::sandbox::wait_until;
@@ -75,7 +77,9 @@ fn a_page_that_asks_in_the_middle_of_a_frame_is_not_drawn_and_that_is_said() {
     world.go("/");
     look(&mut world, "requestAnimationFrame(() => { document.title = prompt('Drawn?') }); 1");
     world.wait_for_dialogs(1);
+    let asked = Instant::now();
     let picture = world.line.ask(json!({"meta": "tool", "name": "browser_screenshot", "args": {}}));
+    assert!(asked.elapsed() < Duration::from_secs(10), "it is told once it is known: {:?}", asked.elapsed());
     let error = picture["error"].as_str().expect("it fails");
     assert!(error.contains("in the middle of drawing") && error.contains("answer the dialog"), "{picture}");
     answer(&mut world, "Ada");

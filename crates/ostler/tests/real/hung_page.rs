@@ -78,6 +78,47 @@ fn tools_do_not_wait_long_for_a_page_that_is_known_to_hang() {
 }
 
 #[test]
+fn a_page_that_nobody_knows_to_spin_is_told_before_anything_is_done_in_it() {
+    let mut world = World::with(&[("/", "<input autofocus style='position:fixed;inset:0'>")]);
+    world.go("/");
+    for (name, args) in tools().into_iter().filter(|(name, _)| !["browser_cdp", "browser_press"].contains(name)) {
+        world.line.js("setTimeout(() => { for (;;); }, 0); 1");
+        let asked = Instant::now();
+        let busy = world.try_tool(name, args);
+        assert!(asked.elapsed() < Duration::from_secs(9), "{name}: {:?}", asked.elapsed());
+        let said = busy["error"].as_str().unwrap_or_default();
+        assert!(said.starts_with(name) && said.contains("; a script has kept the page busy for at least "), "{busy}");
+        world.line.cdp("Runtime.terminateExecution", json!({}));
+        assert_eq!(world.line.js("1 + 1"), 2);
+    }
+}
+
+#[test]
+fn a_click_beside_a_frame_that_is_known_to_hang_waits_for_nothing() {
+    let mut world = World::with(&[
+        (
+            "/",
+            "<button style='position:fixed;left:0;top:0' onclick='document.title = 7'>x</button><iframe style='margin-top:90px' src='{there}/frame'></iframe>",
+        ),
+        ("/frame", "<script>onmessage = () => { for (;;); }</script>"),
+    ]);
+    world.go("/");
+    let frames = world
+        .wait_for_state("the frame is there", |state| state["frame_tree"]["children"][0]["session_id"].is_string());
+    let frame = frames["frame_tree"]["children"][0]["frame_id"].clone();
+    world.line.js("document.querySelector('iframe').contentWindow.postMessage('go', '*')");
+    wait_until("the frame hangs", || {
+        let asked =
+            json!({"method": "Runtime.evaluate", "frame_id": frame, "timeout_ms": 500, "params": {"expression": "1"}});
+        world.line.ask(asked)["error_code"] == "timeout"
+    });
+    let asked = Instant::now();
+    let clicked = world.tool("browser_click", json!({"x": 5, "y": 5}));
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}: {clicked}", asked.elapsed());
+    assert_eq!(world.line.js("document.title"), "7");
+}
+
+#[test]
 fn a_page_that_hung_and_has_recovered_is_used_although_nobody_has_heard_of_that() {
     let mut world = World::with(&[("/", "<p>x")]);
     world.go("/");

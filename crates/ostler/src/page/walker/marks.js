@@ -25,22 +25,23 @@ function isMerePart(element) {
 
 /**
  * Returns the elements that show, `most` of them, each as its number and the part of its box that does: `[number, x, y,
- * width, height]`.
+ * width, height]`; and how many more there are.
  */
 function marksOf(root, elements, most, limit) {
   const actable = new Actable(elements);
   actable.write(root, null);
   const marks = [];
+  let more = 0;
   for (const element of actable.found) {
     const target = drawn(element) === VISIBLE && boxesOf(element).length ? element : standIn(element);
     const box = around(boxesOf(target));
     const shown = box && shownPart(target, element, box, limit);
     if (!shown) continue;
     const number = marks.length < most ? elements.number(element) : null;
-    if (number === null) return { marks, cut: true };
-    marks.push([number, shown.left, shown.top, shown.right - shown.left, shown.bottom - shown.top]);
+    if (number === null) more++;
+    else marks.push([number, shown.left, shown.top, shown.right - shown.left, shown.bottom - shown.top]);
   }
-  return { marks, cut: false };
+  return { marks, more };
 }
 
 /** Returns the smallest box around some others; `null` if there are none. */

@@ -107,8 +107,8 @@ return {
   marks(how) {
     lookAround();
     elements.lend(how);
-    const { marks, cut } = marksOf(usablePart(), elements, how.most, how.whole ? null : windowBox());
-    return { marks, cut, next: elements.next, unsure: closed.unsure.length, width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
+    const { marks, more } = marksOf(usablePart(), elements, how.most, how.whole ? null : windowBox());
+    return { marks, more, next: elements.next, unsure: closed.unsure.length, width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
   },
 
   /** Returns the part that shows of each of some boxes inside of a frame element, in the window's coordinates. */

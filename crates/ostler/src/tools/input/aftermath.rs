@@ -14,7 +14,7 @@ use ostler_core::cdp::text::LossyText;
 use ostler_core::view::{Arrival, TabState};
 use ostler_core::{CallError, TimeoutHint, Words};
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::context::Tab;
 use super::super::held_up::{ASK_AFTER, HeldUp, Look, Lookout};
@@ -25,10 +25,15 @@ use crate::tasks::{Event, EventFilter};
 
 /// How long the page's own turn may take: what a click does at once is done by then, or the page is busy.
 const TURN: Duration = Duration::from_secs(2);
+/// How long an action may take in all, with what comes of it. Where the input alone took long the first of it is waited for
+/// all the same.
+const MOST: Duration = Duration::from_secs(15);
 /// How long a page that began to load is waited for.
 const LOAD: Duration = Duration::from_secs(10);
 /// How long the first of it is: a page that waits for its server answers nothing meanwhile (fact F41).
 const COME: Duration = Duration::from_secs(5);
+/// How long the error page may take to say what the server said.
+const STATUS: Duration = Duration::from_secs(2);
 /// How long a tab is waited for that the page has asked for.
 const NEW_TAB: Duration = Duration::from_secs(2);
 
@@ -53,6 +58,7 @@ const METHODS: &[&str] = &[
 #[derive(Debug)]
 pub(in crate::tools) struct Action<'a, T: TaskLayer> {
     tab: &'a Tab<'a, T>,
+    began: Instant,
     events: Arc<T::Events>,
     since: u64,
     newest_tab: u64,
@@ -112,12 +118,13 @@ struct Download {
 impl<'a, T: TaskLayer> Action<'a, T> {
     /// Begins an action on a tab. Its file choosers are held back as long as the action is there.
     pub(in crate::tools) async fn begin(tab: &'a Tab<'a, T>) -> Result<Self, CallError> {
+        let began = Instant::now();
         let _choosers = file_chooser::hold(tab).await?;
         let events = tab.context().tasks.events(tab.context().task)?;
         let newest_tab = tab.context().view()?.tabs.iter().map(|tab| tab.number).max().unwrap_or(0);
         let methods = METHODS.iter().map(|method| (*method).to_owned()).collect();
         let since = events.newest();
-        Ok(Self { tab, events, since, newest_tab, filter: EventFilter { methods, session_id: None }, _choosers })
+        Ok(Self { tab, began, events, since, newest_tab, filter: EventFilter { methods, session_id: None }, _choosers })
     }
 
     /// Ends the action, `done` being what the input itself came to, and returns what it led to. A dialog that the
@@ -138,7 +145,7 @@ impl<'a, T: TaskLayer> Action<'a, T> {
         let ended = Instant::now();
         // Whatever the page does at once comes before the answer to this; what it does not answer is found in the events.
         let page = self.tab.page()?;
-        let _turn: (Result<(), CallError>, ()) = join(page.turn(TURN), file_chooser::after_frames(self.tab)).await;
+        let _turn = timeout(TURN, join(page.turn(TURN), file_chooser::after_frames(self.tab))).await;
         let (mut told, mut lookout) = (Told::default(), Lookout::default());
         let (mut since, over) = (self.since, Instant::now());
         loop {
@@ -156,20 +163,25 @@ impl<'a, T: TaskLayer> Action<'a, T> {
             let leaving = told.requested || view.arrival == Arrival::Begun;
             told.kept_by_script = leaving && lookout.is_silent();
             let Some(deadline) = told.waits_until(self.new_tabs_so_far()?, ended, over) else { break };
-            let until = Instant::now() + ASK_AFTER;
-            if timeout_at(until.min(deadline), self.events.wait_beyond(since)).await.is_err() {
-                if until >= deadline {
-                    break;
-                }
-                if let Look::HeldUp(held) = lookout.look(self.tab).await {
-                    told.held_up = Some(held);
-                    break;
-                }
+            let (now, most) = (Instant::now(), (self.began + MOST).max(ended + COME));
+            let deadline = deadline.min(most);
+            // Where events never cease, their next one is always there before the time is.
+            if now >= deadline {
+                break;
+            }
+            let until = now + ASK_AFTER;
+            if timeout_at(until.min(deadline), self.events.wait_beyond(since)).await.is_err()
+                && until < deadline
+                && let Look::HeldUp(held) = lookout.look(self.tab).await
+            {
+                told.held_up = Some(held);
+                break;
             }
         }
         if told.failed.is_some() && !told.held {
             // The error page knows what the server said; the events do not.
-            told.status = navigate::status(self.tab).await.ok().filter(|status| *status > 0);
+            let status = timeout(STATUS, navigate::status(self.tab)).await.ok().and_then(Result::ok);
+            told.status = status.filter(|status| *status > 0);
         }
         self.tell(told)
     }

@@ -19,8 +19,8 @@ use crate::tasks::Event;
 /// How long a frame's process may take to hear of it; a busy one holds up no click on the rest of the page.
 const FRAME: Duration = Duration::from_secs(1);
 
-/// How long the page itself may take.
-const PAGE: Duration = Duration::from_secs(10);
+/// How long the page itself may take. Nothing has been done in it by then, so that giving up does no harm.
+const PAGE: Duration = Duration::from_secs(5);
 
 /// A chooser that the page asked for.
 #[derive(Debug, Serialize)]
@@ -109,8 +109,10 @@ const AFTER_IT: &str = "Runtime.getIsolateId";
 /// opened there is told on its session, which the answer to the click does not wait for.
 pub(in crate::tools) async fn after_frames<T: TaskLayer>(tab: &Tab<'_, T>) {
     let (context, nothing) = (tab.context(), json!({}));
+    let Ok(page) = tab.page() else { return };
     join_all(tab.frames_apart().into_iter().map(|(_, session)| {
-        let route = Route { session: Some(session), timeout: Some(FRAME), ..Route::default() };
+        let patience = page.patience(&session, FRAME);
+        let route = Route { session: Some(session), timeout: Some(patience), ..Route::default() };
         context.call::<Value>(AFTER_IT, &nothing, route)
     }))
     .await;

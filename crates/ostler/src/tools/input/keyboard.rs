@@ -1,5 +1,7 @@
 //! Presses keys and types text.
 
+use std::time::Duration;
+
 use ostler_core::CallError;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,6 +52,12 @@ pub(in crate::tools) async fn type_text<T: TaskLayer>(tab: &Tab<'_, T>, text: &s
         }
     }
     Ok(())
+}
+
+/// Returns how long typing a text may take beyond one key's time: a page may do much at each.
+pub(in crate::tools) fn time_for(text: &str) -> Duration {
+    const A_KEY: Duration = Duration::from_millis(100);
+    A_KEY * u32::try_from(text.chars().take(MAX_KEYS).count()).unwrap_or(u32::MAX)
 }
 
 async fn insert<T: TaskLayer>(tab: &Tab<'_, T>, text: &str) -> Result<(), CallError> {

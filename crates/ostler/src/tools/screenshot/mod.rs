@@ -14,22 +14,21 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use ostler_core::view::TabState;
-use ostler_core::{CallError, TimeoutHint};
+use ostler_core::CallError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use self::annotate::Labelled;
-use super::context::{Context, Route, Tab};
+use super::context::{Context, Tab};
 use super::outcome::{Image, Outcome};
+use super::patience::Patience;
 use crate::meta::TaskLayer;
 use crate::meta::value::bad;
-use crate::page::{Mark, Marked, Rect};
+use crate::page::{MOST_MARKS, Mark, Marked, Rect};
+use crate::times::CALL_DEFAULT;
 
-/// How long the browser may take in all.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// A hidden tab draws nothing, and answers the first request only once a second one comes (fact C29).
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 /// How many requests are out at most.
@@ -92,14 +91,17 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     }
     let full = args.full == Some(true);
     let tab = context.answering_tab().await?;
-    let part = Part::of(&tab, full, args.max_dim).await?;
+    let patience = Patience::to_draw(&tab);
+    let part = patience.read(Part::of(&tab, full, args.max_dim)).await?;
+    let page = tab.page()?;
     let marked = match args.annotate {
-        Some(true) => Some(tab.page()?.marks(full).await?),
+        Some(true) => Some(patience.read(page.marks(full)).await?),
         _ => None,
     };
+    let reply = patience.draw(capture(&tab, &part, full)).await?;
     let boxes: Option<Vec<_>> = marked.as_ref().map(|marked| part.boxes(&marked.marks));
+    let drawn = boxes.as_ref().map(Vec::len);
     let marks = boxes.as_ref().map(|boxes| boxes.iter().map(MarkData::of).collect());
-    let reply = capture(&tab, &part, full).await?;
     let saved = tokio::task::spawn_blocking(move || save(&reply, boxes.as_deref(), args.path)).await;
     let Saved { path, width, height } = saved.map_err(|_| bad("path", "the picture could not be written"))??;
     let what = if full { "the whole page" } else { "the viewport" };
@@ -109,27 +111,43 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         (false, scale) => format!("scale {scale}: multiply its coordinates by {:.4} for browser_click", 1.0 / scale),
     };
     let mut text = format!("Saved {what} to {} ({width} x {height} px, {numbers}).", path.display());
-    if let Some(marked) = &marked {
-        text = format!("{text}\n{}", told_of(marked));
+    if let Some((marked, drawn)) = marked.as_ref().zip(drawn) {
+        text = format!("{text}\n{}", told_of(marked, drawn));
     }
     let outcome = Outcome::new(text, &Data { path: &path, width, height, scale: part.scale, marks });
     Ok(outcome.with_image(Image { path, mime: "image/png" }))
 }
 
-/// Says what the numbers on a picture are.
-fn told_of(marked: &Marked) -> String {
-    let count = match marked.marks.len() {
-        0 => return "Nothing that shows can be acted on, so nothing is marked.".to_owned(),
-        1 => "1 element is".to_owned(),
-        count => format!("{count} elements are"),
+/// Says what the numbers on a picture are, and what has none.
+fn told_of(marked: &Marked, drawn: usize) -> String {
+    let outside = marked.marks.len() - drawn;
+    let unmarked = [
+        (
+            marked.more,
+            "shows and has",
+            "show and have",
+            format!(" beyond the first {MOST_MARKS}: scroll, or take refs from browser_snapshot"),
+        ),
+        (outside, "is outside of the picture and has", "are outside of the picture and have", String::new()),
+    ];
+    let mut told = match drawn {
+        0 => "Nothing that shows can be acted on, so nothing is marked.".to_owned(),
+        1 => "1 element is marked with its ref, which browser_click and browser_type take.".to_owned(),
+        count => format!("{count} elements are marked with their refs, which browser_click and browser_type take."),
     };
-    let more = if marked.cut { ", and there are more: scroll, or take refs from browser_snapshot" } else { "" };
-    let unread = match marked.unread {
+    for (count, one, several, why) in unmarked {
+        told += &match count {
+            0 => String::new(),
+            1 => format!(" 1 element more {one} no mark{why}."),
+            count => format!(" {count} elements more {several} no marks{why}."),
+        };
+    }
+    told += &match marked.unread {
         0 => String::new(),
         1 => " 1 frame could not be asked and has no marks.".to_owned(),
         frames => format!(" {frames} frames could not be asked and have no marks."),
     };
-    format!("{count} marked with their refs, which browser_click and browser_type take{more}.{unread}")
+    told
 }
 
 impl MarkData {
@@ -163,8 +181,8 @@ impl Part {
             width: f64,
             height: f64,
         }
-        let metrics: Metrics = tab.call_within("Page.getLayoutMetrics", &json!({}), PATIENCE).await?;
-        let device_pixel_ratio = tab.page()?.about(PATIENCE).await?.ratio;
+        let metrics: Metrics = tab.call_on(tab.route(), "Page.getLayoutMetrics", &json!({})).await?;
+        let device_pixel_ratio = tab.page()?.about(CALL_DEFAULT).await?.ratio;
         let Metrics { css_visual_viewport: viewport, css_content_size: page } = metrics;
         let (x, y, width, height) = match full {
             true => (0.0, 0.0, page.width, page.height),
@@ -179,7 +197,7 @@ impl Part {
         Ok(Self { x, y, width, height, scale: scale.clamp(0.0001, 1.0), device_pixel_ratio })
     }
 
-    /// Returns where marks are in the picture.
+    /// Returns where marks are in the picture; those that are not in it are left out.
     fn boxes(&self, marks: &[Mark]) -> Vec<Labelled> {
         let scaled = |Rect { x, y, width, height }: Rect| Rect {
             x: (x - self.x) * self.scale,
@@ -187,45 +205,30 @@ impl Part {
             width: width * self.scale,
             height: height * self.scale,
         };
-        marks.iter().map(|mark| Labelled { label: mark.of.to_string(), at: scaled(mark.at) }).collect()
+        let all = marks.iter().map(|mark| Labelled { label: mark.of.to_string(), at: scaled(mark.at) });
+        all.filter(|labelled| self.shows(labelled.at)).collect()
+    }
+
+    /// Returns whether any of a rectangle of the picture's pixels is in the picture.
+    fn shows(&self, Rect { x, y, width, height }: Rect) -> bool {
+        let (across, down) = (self.width * self.scale, self.height * self.scale);
+        x < across && y < down && x + width > 0.0 && y + height > 0.0
     }
 }
 
-/// Takes the picture; returns the browser's raw answer.
+/// Takes the picture; returns the browser's raw answer. One that does not come is the caller's to give up.
 async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Result<Bytes, CallError> {
     let Part { x, y, width, height, scale, device_pixel_ratio } = part;
     let clip = json!({"x": x, "y": y, "width": width, "height": height, "scale": scale / device_pixel_ratio});
     let params = Bytes::from(json!({"format": "png", "captureBeyondViewport": full, "clip": clip}).to_string());
-    let ask = || {
-        let route = Route { timeout: Some(PATIENCE), ..tab.route() };
-        tab.call_raw("Page.captureScreenshot", params.clone(), route)
-    };
-    let began = Instant::now();
+    let ask = || tab.call_raw("Page.captureScreenshot", params.clone(), tab.route());
     let mut asked = FuturesUnordered::new();
     asked.push(ask());
-    while began.elapsed() < PATIENCE {
+    loop {
         tokio::select! {
-            Some(answer) = asked.next() => return answer.map_err(|error| undrawn(tab, error)),
-            () = sleep(ASK_AGAIN) => {
-                if asked.len() < MOST_ASKED {
-                    asked.push(ask());
-                }
-            }
+            Some(answer) = asked.next() => return answer,
+            () = sleep(ASK_AGAIN), if asked.len() < MOST_ASKED => asked.push(ask()),
         }
-    }
-    let timeout_ms = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
-    let method = "Page.captureScreenshot".to_owned();
-    Err(undrawn(tab, CallError::Timeout { method, timeout_ms, hint: TimeoutHint::None }))
-}
-
-/// Says of a page that was not drawn in time why that is: one that waits in the bridge can be drawn, unless it asked while
-/// that was being done (fact F23).
-fn undrawn<T: TaskLayer>(tab: &Tab<'_, T>, error: CallError) -> CallError {
-    match error {
-        CallError::Timeout { method, timeout_ms, .. } if tab.view().is_ok_and(|tab| tab.state == TabState::Dialog) => {
-            CallError::Timeout { method, timeout_ms, hint: TimeoutHint::MidFrame }
-        }
-        error => error,
     }
 }
 

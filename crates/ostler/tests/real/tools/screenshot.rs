@@ -1,5 +1,7 @@
 //! `browser_screenshot`: a file whose pixels are the page's, of hidden tabs too.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::super::sandbox::wait_until;
@@ -172,4 +174,46 @@ fn refs_are_drawn_where_their_elements_are_in_every_frame_and_nowhere_else() {
     assert_eq!(marked(&full, &ref_of(&page, "plain")), Some([40.0, 60.0, 120.0, 40.0]), "{full}");
     let clicked = world.tool("browser_click", json!({"ref": ref_of(&page, "framed")}));
     assert!(text(&clicked).starts_with("Clicked button \"framed\""), "{clicked}");
+}
+
+#[test]
+fn an_annotated_picture_says_how_many_marks_it_leaves_out() {
+    let many = "<a href='/'>a</a> ".repeat(203);
+    let mut world = World::with(&[
+        ("/many", &many),
+        ("/zoomed", "<button>in</button><button style='position:absolute;left:700px'>out</button>"),
+    ]);
+    world.line.cdp(
+        "Emulation.setDeviceMetricsOverride",
+        json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": true}),
+    );
+    let path = world.sandbox.path("shot.png");
+    let annotate = json!({"path": path, "annotate": true});
+    world.go("/many");
+    let shot = world.tool("browser_screenshot", annotate.clone());
+    assert_eq!(shot["data"]["marks"].as_array().unwrap().len(), 200);
+    assert!(text(&shot).contains("3 elements more show and have no marks beyond the first 200"), "{shot}");
+    world.go("/zoomed");
+    world.line.cdp("Emulation.setPageScaleFactor", json!({"pageScaleFactor": 2}));
+    let shot = world.tool("browser_screenshot", annotate);
+    assert_eq!(shot["data"]["marks"].as_array().unwrap().len(), 1, "{shot}");
+    assert!(text(&shot).contains("1 element more is outside of the picture and has no mark."), "{shot}");
+}
+
+#[test]
+fn a_picture_of_a_page_whose_frame_a_dialog_in_another_tab_stops_is_not_waited_for() {
+    let mut world = World::with(&[
+        ("/asks", "<iframe src='{there}/first'></iframe>"),
+        ("/first", "<script>setTimeout(() => alert('first'), 0)</script>"),
+        ("/same", "<title>same</title><iframe src='{there}/plain'></iframe><iframe src='{there}/plain'></iframe>"),
+        ("/plain", "<p>x"),
+    ]);
+    world.tool("browser_navigate", json!({"url": world.site.here("/asks")}));
+    world.wait_for_dialogs(1);
+    world.tool("browser_navigate", json!({"url": world.site.here("/same"), "new_tab": true}));
+    let began = Instant::now();
+    let path = world.sandbox.path("shot.png");
+    let shot = world.tool("browser_screenshot", json!({"path": path, "annotate": true}));
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}: {shot}", began.elapsed());
+    assert!(text(&shot).contains("2 frames could not be asked and have no marks"), "{shot}");
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ostler_core::view::{Arrival, ConsoleEntry, DialogKind, DialogView, TabState, TabView};
+use ostler_core::view::{
+    Arrival, ConsoleEntry, DialogKind, DialogView, FrameTreeView, FrameView, TabState, TabView, TopFrameView,
+};
 use ostler_core::{DialogId, FrameId, SessionId, TargetId};
 use serde_json::{Value, json};
 
@@ -25,6 +27,23 @@ pub(super) fn publish_tab(script: &Script, arrival: Arrival) {
         view.current = Some(TargetId::from("T1"));
         view.current_session = Some(SessionId::from("S1"));
         view.tabs = [TabView { arrival, ..tab(1, "T1", TabState::Ready) }].into();
+    });
+}
+
+/// The same with a frame of another process in it, session `SF`.
+pub(super) fn publish_tab_around_frame(script: &Script) {
+    script.publish(|view| {
+        view.current = Some(TargetId::from("T1"));
+        view.tabs = [tab(1, "T1", TabState::Ready)].into();
+        let top = TopFrameView { frame_id: FrameId::from("T1"), url: "http://a/".to_owned(), origin: String::new() };
+        let frame = FrameView {
+            frame_id: FrameId::from("F"),
+            url: "http://b/in".to_owned(),
+            is_oopif: true,
+            session_id: Some(SessionId::from("SF")),
+            parent_frame_id: FrameId::from("T1"),
+        };
+        view.all_frames = Some(Arc::new(FrameTreeView { top, children: vec![frame], truncated: false }));
     });
 }
 
