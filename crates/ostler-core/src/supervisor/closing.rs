@@ -25,9 +25,9 @@ use crate::ids::{SessionId, TargetId};
 use crate::view::Arrival;
 
 /// What the browser answers itself, unless the page is about to be replaced.
-const HISTORY: &str = "Page.getNavigationHistory";
+pub(super) const HISTORY: &str = "Page.getNavigationHistory";
 /// How long it may take for that.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// Why a client may not take `Page` from a session of its own now.
 pub(super) const GOES_WHILE_IT_ASKS: &str = "the page goes to another one while it asks, and that could end the whole browser; \

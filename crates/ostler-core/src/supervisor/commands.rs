@@ -113,6 +113,8 @@ pub(super) enum Purpose {
     LastAnswer(SessionId),
     /// Whether it asks nothing more.
     LastWord(SessionId),
+    /// Whether it can be left without harm, somebody else having it by now.
+    LastLook(SessionId),
     /// Whether a page that is about to be left asks nothing more; see `leave_page.rs`.
     LedOut(TargetId, CallId),
     /// It never stops asking, and goes to another process.
@@ -229,6 +231,7 @@ impl Supervisor {
             Purpose::HoldEnded(session) => self.on_hold_ended(&session),
             Purpose::LastAnswer(root) => self.on_last_answer(&root, &end),
             Purpose::LastWord(root) => self.on_last_word(&root, &end),
+            Purpose::LastLook(root) => self.on_last_look(&root, &end),
             Purpose::LedOut(tab, probe) => self.on_led_out(&tab, probe, &end),
             Purpose::Evicted(tab, call) => self.on_evicted(&tab, call, &end),
             Purpose::Alive | Purpose::Leave | Purpose::Ignored => {}

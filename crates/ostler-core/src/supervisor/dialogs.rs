@@ -290,8 +290,9 @@ impl Supervisor {
         let asking = self.asking.iter().filter_map(|target| Some((target, self.tabs.get(target)?)));
         let awaits = || blocking::awaits_promise(method, params);
         let method = if blocking::crashes(method, params) { "Page.crash" } else { method };
-        // One whose answer is on its way is open until that arrives, which counts where the browser is at stake.
-        let counts = |dialog: &Dialog| dialog.answer.is_none() || method == "Page.crash";
+        // One whose answer is on its way is open until that arrives, which counts where the browser is at stake; and an
+        // answer to one that waits for its page's next document ends nothing.
+        let counts = |dialog: &Dialog| dialog.answer.is_none() || dialog.stuck || method == "Page.crash";
         asking
             .flat_map(|(target, tab)| tab.dialogs.iter().map(move |dialog| (target, dialog)))
             .find(|(tab, dialog)| counts(dialog) && self.blocks(tab, dialog, session, method, awaits()))

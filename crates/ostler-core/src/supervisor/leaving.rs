@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::answers::{AnsweredBy, RETRY, is_not_ready};
 use super::sessions::{Kind, Session, Tab};
 use super::timers::{Timer, TimerId};
-use super::{End, Flight, Outcome, Purpose, Scope, Supervisor};
+use super::{End, Flight, Outcome, Purpose, Scope, Supervisor, closing};
 use crate::error::CallError;
 use crate::ids::{SessionId, TargetId, TaskId, Waiter};
 use crate::time::Timestamp;
@@ -44,6 +44,8 @@ pub(super) struct Departed {
     pub(super) sessions: Vec<SessionId>,
     /// At the latest.
     pub(super) until: Timestamp,
+    /// What it said last: that its next document waits.
+    pub(super) stuck: bool,
 }
 
 impl Supervisor {
@@ -103,7 +105,8 @@ impl Supervisor {
                 self.send_own(Purpose::CloseDisarmed(target.clone()), Some(&root), "Page.disable", "{}");
             }
             Some(root) if let Some(sessions) = later => {
-                self.look_at_departed(Departed { target: target.clone(), root, sessions, until: self.now + LEAVE });
+                let (target, until) = (target.clone(), self.now + LEAVE);
+                self.look_at_departed(Departed { target, root, sessions, until, stuck: false });
             }
             // What is open goes with it.
             _ if ours => self.close_own(target),
@@ -114,8 +117,8 @@ impl Supervisor {
                 self.detach_all(sessions);
             }
             Some(root) if may_ask => {
-                let until = self.now + LEAVE;
-                self.departed.push(Departed { target: target.clone(), root: root.clone(), sessions, until });
+                let (target, until) = (target.clone(), self.now + LEAVE);
+                self.departed.push(Departed { target, root: root.clone(), sessions, until, stuck: false });
                 if asks_natively { self.dismiss_departed(&root) } else { self.hear_departed(&root) }
             }
             Some(_) => self.detach_all(sessions),
@@ -152,17 +155,32 @@ impl Supervisor {
     }
 
     pub(super) fn on_last_answer(&mut self, root: &SessionId, end: &End) {
-        let again = self.now + RETRY;
-        let in_time = |departed: &Departed| departed.root == *root && again < departed.until;
-        let passes = matches!(end, End::Answer(Err(error)) if is_not_ready(error));
-        match passes {
-            true if self.departed.iter().any(in_time) => {
-                self.timers.start(again, Timer::LastAnswer(root.clone()));
-            }
-            true => self.close_departed(root),
+        if self.waits_for_next_document(root, end) {
+            self.try_again_or_close(root);
+        } else if matches!(end, End::Answer(_)) {
             // Its script may be about to ask again.
-            false if matches!(end, End::Answer(_)) => self.hear_departed(root),
-            false => self.depart(root),
+            self.hear_departed(root);
+        } else {
+            self.depart(root);
+        }
+    }
+
+    /// Returns whether a page's next document waits for its dialog, as far as it has told; one that tells nothing more is
+    /// taken at its last word.
+    fn waits_for_next_document(&mut self, root: &SessionId, end: &End) -> bool {
+        let Some(departed) = self.departed.iter_mut().find(|departed| departed.root == *root) else { return false };
+        if let End::Answer(answer) = end {
+            departed.stuck = matches!(answer, Err(error) if is_not_ready(error));
+        }
+        departed.stuck
+    }
+
+    fn try_again_or_close(&mut self, root: &SessionId) {
+        let again = self.now + RETRY;
+        if self.departed.iter().any(|departed| departed.root == *root && again < departed.until) {
+            self.timers.start(again, Timer::LastAnswer(root.clone()));
+        } else {
+            self.close_departed(root);
         }
     }
 
@@ -186,11 +204,15 @@ impl Supervisor {
     pub(super) fn on_last_answer_again(&mut self, root: &SessionId) {
         let departed = self.departed.iter().find(|departed| departed.root == *root);
         if departed.is_some_and(|departed| self.tabs.contains_key(&departed.target)) {
-            // Somebody has it by now, and what opens in it is theirs to answer.
-            self.depart(root);
+            // Somebody has it by now, and what opens in it is theirs to answer: only that we go must end no browser.
+            self.send(Purpose::LastLook(root.clone()), Some(root), closing::HISTORY, Some(b"{}"), closing::LOOK);
         } else {
             self.dismiss_departed(root);
         }
+    }
+
+    pub(super) fn on_last_look(&mut self, root: &SessionId, end: &End) {
+        if self.waits_for_next_document(root, end) { self.try_again_or_close(root) } else { self.depart(root) }
     }
 
     /// The dialog and the document that its page goes to wait for each other: to detach would end the browser, and nobody

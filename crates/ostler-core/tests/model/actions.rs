@@ -143,12 +143,17 @@ impl Browser {
             37..=44 => self.remove_child(tab, frame),
             45..=47 => {
                 // The page's own navigation is one of the things that end the browser (fact A25).
-                if self.tabs[&tab].armed.is_none() || !self.watched(tab) {
-                    self.navigate_tab(tab, site);
+                let state = &self.tabs[&tab];
+                if (state.armed.is_none() || !self.watched(tab)) && state.going.is_none() {
+                    // A page leaves itself for another one of its own more often than not.
+                    let site = if self.rng.percent(50) { self.frames[&tab].site } else { site };
+                    if self.rng.percent(50) || !self.go_and_ask(frame, site) {
+                        self.navigate_tab(tab, site);
+                    }
                 }
             }
             48..=51 => {
-                if self.tabs[&tab].armed.is_none() && self.can_go_back(tab) {
+                if self.tabs[&tab].armed.is_none() && self.tabs[&tab].going.is_none() && self.can_go_back(tab) {
                     self.restore(tab);
                 }
             }

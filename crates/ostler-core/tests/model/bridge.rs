@@ -49,7 +49,7 @@ impl Browser {
     }
 
     /// Returns the session on which a frame's script would ask, and how.
-    fn bridge_of(&self, frame: No) -> Option<(No, Way)> {
+    pub(crate) fn bridge_of(&self, frame: No) -> Option<(No, Way)> {
         let sessions = self.sessions_on(self.local_root(frame));
         sessions.into_iter().filter(|session| self.sessions[session].supervised).find_map(|session| {
             let Bridge { debugger, fetch, script } = self.sessions[&session].bridge;

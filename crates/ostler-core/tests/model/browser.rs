@@ -91,6 +91,10 @@ pub(crate) struct Tab {
     pub(crate) asleep: bool,
     /// What goes on if the page lets itself be left.
     pub(crate) leaving: Option<Leaving>,
+    /// The site that its page is on its way to, for as long as its dialog is open.
+    pub(crate) going: Option<u8>,
+    /// That dialog and the next document wait for each other (fact F48).
+    pub(crate) stuck: bool,
     pub(crate) saved: Vec<Saved>,
 }
 
@@ -149,6 +153,8 @@ pub(crate) struct Session {
     pub(crate) held: bool,
     /// The supervisor set it up: it is not one that a client attached for itself.
     pub(crate) supervised: bool,
+    /// A client attached it for itself.
+    pub(crate) by_client: bool,
     /// A client has asked for the Debugger on it.
     pub(crate) debugged: bool,
     pub(crate) bridge: Bridge,

@@ -344,6 +344,14 @@ impl Schedule {
         }
     }
 
+    /// The end of the connection ends no browser.
+    pub(crate) fn nothing_ends_with_us(&self) {
+        for (tab, state) in self.browser.tabs.iter().filter(|(_, state)| state.stuck) {
+            let known = state.dialog.is_some_and(|dialog| self.browser.dialogs[&dialog].stuck_heard != u64::MAX);
+            assert!(!known, "tab {tab} would take the browser along (fact F48)");
+        }
+    }
+
     // --- 8. The wire stays raw. ---
 
     /// A result is handed on as it came.

@@ -6,8 +6,12 @@
 use super::No;
 use super::browser::{AutoAttach, Browser, Frame, Freed, Hold};
 use super::dialogs::{Leaving, State};
+use super::going::NOT_ACTIVE;
 use super::tabs::Popup;
 use super::wire::{BROWSER, Command, Note};
+
+/// The site of `about:blank`.
+const BLANK: u8 = 99;
 
 impl Browser {
     /// The browser process reads the next command.
@@ -56,6 +60,7 @@ impl Browser {
             }
             "Target.attachToTarget" if self.tabs.contains_key(&named) => {
                 let session = self.attach(named, "page", BROWSER, false);
+                self.session_mut(session).by_client = command.mark.is_some();
                 let mark = command.mark.map_or_else(String::new, |mark| format!(r#","mark":{mark}"#));
                 let name = self.session_name(session);
                 self.reply(command, &format!(r#""result":{{"sessionId":"{name}"{mark}~}}"#));
@@ -64,14 +69,18 @@ impl Browser {
                 self.reply_error(command, -32602, "No target with given id found");
             }
             "Target.closeTarget" => {
-                if !self.ends_the_browser(named, command) {
+                if !self.ends_the_browser(named, command) && !self.ends_the_browser_by_closing(named, command) {
                     self.close_tab(named);
                     self.reply_ok(command);
                 }
             }
             "Target.detachFromTarget" => {
                 let session = command.params.session_id.as_deref().map_or(0, |name| self.number_in(name));
-                if self.sessions.contains_key(&session) {
+                if let Some(known) = self.sessions.get(&session) {
+                    let tab = self.frames.get(&known.target).map_or(0, |frame| frame.tab);
+                    if known.page && self.ends_the_browser_by_letting_go(tab, command) {
+                        return;
+                    }
                     self.detach_client(session);
                     self.reply_ok(command);
                 } else {
@@ -123,6 +132,7 @@ impl Browser {
             return;
         }
         match &*command.method {
+            "Page.getNavigationHistory" if self.tabs[&tab].stuck => self.reply_stuck(&command, tab),
             "Page.getNavigationHistory" | "Network.getCookies" | "Page.bringToFront" => self.reply_ok(&command),
             "Page.handleJavaScriptDialog" => {
                 if !self.ends_the_browser(tab, &command) {
@@ -162,6 +172,9 @@ impl Browser {
                 self.hand_on(command, session);
             }
             "Page.disable" => {
+                if self.sessions[&session].page && self.ends_the_browser_by_letting_go(tab, &command) {
+                    return;
+                }
                 let known = self.session_mut(session);
                 known.page = false;
                 if known.supervised && top {
@@ -205,10 +218,10 @@ impl Browser {
     /// Navigation and the like on a tab's root.
     fn on_page_command(&mut self, command: Command, tab: No) {
         if self.tabs[&tab].hold != Hold::Free {
-            return self.reply_error(&command, -32000, "Not attached to an active page");
+            return self.reply_error(&command, -32000, NOT_ACTIVE);
         }
         let leaving = match &*command.method {
-            "Page.navigate" => Leaving::To(self.rng.below(4) as u8),
+            "Page.navigate" => Leaving::To(site_in(command.params.url.as_deref().unwrap_or_default())),
             "Page.reload" => Leaving::Reload,
             "Page.close" => Leaving::Close,
             // `Page.crash` never replies.
@@ -220,6 +233,12 @@ impl Browser {
                 return;
             }
         };
+        if self.tabs[&tab].stuck {
+            return self.on_stuck_page(&command, tab, leaving);
+        }
+        if self.asks_once_more(&command, tab, leaving) {
+            return;
+        }
         let asks = command.mark.is_some()
             && !self.tabs[&tab].asleep
             && self.rng.percent(15)
@@ -240,7 +259,10 @@ impl Browser {
 
     fn leave_after_reply(&mut self, command: &Command, tab: No, leaving: Leaving) {
         self.wake_tab(tab);
-        self.reply_ok(command);
+        match leaving {
+            Leaving::To(_) => self.reply_navigated(command),
+            Leaving::Reload | Leaving::Close => self.reply_ok(command),
+        }
         self.leave(tab, leaving);
     }
 
@@ -370,4 +392,10 @@ impl Browser {
         }
         found
     }
+}
+
+/// Returns the site that an address names; `about:blank` is another one than all of these, in a process of its own.
+fn site_in(url: &str) -> u8 {
+    let number = url.strip_prefix("http://s").and_then(|rest| rest.split_once('.'));
+    number.and_then(|(number, _)| number.parse().ok()).unwrap_or(BLANK)
 }

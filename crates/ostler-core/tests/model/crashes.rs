@@ -62,7 +62,8 @@ impl Browser {
             });
             let held =
                 tab.hold != Hold::Free || self.frames_of(*no).iter().any(|frame| self.frames[frame].pending.is_some());
-            !hit || in_it(*no) && !held && tab.armed.is_none() || dialog_stays && !held && tab.armed.is_none()
+            !(hit && tab.stuck)
+                && (!hit || in_it(*no) && !held && tab.armed.is_none() || dialog_stays && !held && tab.armed.is_none())
         })
     }
 }

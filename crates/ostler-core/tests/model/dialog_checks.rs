@@ -107,7 +107,9 @@ impl Schedule {
     /// A task that answers its dialogs by itself leaves none open, whenever it was told to.
     pub(super) fn check_policies(&self) {
         for (number, dialog) in &self.browser.dialogs {
-            let task = self.owners.get(&dialog.tab).filter(|_| dialog.state == State::Open);
+            // What waits for its page's next document nobody can answer.
+            let stuck = self.browser.tabs.get(&dialog.tab).is_some_and(|tab| tab.stuck);
+            let task = self.owners.get(&dialog.tab).filter(|_| dialog.state == State::Open && !stuck);
             let policy = task.and_then(|task| self.policies.get(task)).map(|(policy, _)| *policy);
             let ours_to_answer = policy.is_some_and(|policy| policy != DialogPolicy::MustRespond);
             let told = dialog.told.is_some_and(|told| told > self.slow_until);

@@ -3,6 +3,7 @@
 use super::No;
 use super::bridge::Way;
 use super::browser::{Browser, Hold};
+use super::going::NOT_ACTIVE;
 use super::wire::{Command, Note};
 
 /// One dialog, kept after its end until the checks have looked at it.
@@ -22,6 +23,10 @@ pub(crate) struct Dialog {
     pub(crate) told: Option<u64>,
     /// How many messages had arrived with its opening.
     pub(crate) heard: u64,
+    /// The same, whosever tab it is.
+    pub(crate) reached: u64,
+    /// How many messages had arrived when the supervisor was told that the dialog waits for its page's next document.
+    pub(crate) stuck_heard: u64,
     /// Who answered cannot be told: a client sent the raw command, or an answer that was meant for the
     /// dialog before met this one, for the command names none.
     pub(crate) crossed: bool,
@@ -66,6 +71,8 @@ impl Dialog {
             saw: Vec::new(),
             told: None,
             heard: u64::MAX,
+            reached: u64::MAX,
+            stuck_heard: u64::MAX,
             crossed: false,
             refused: false,
             cause,
@@ -112,6 +119,7 @@ impl Browser {
             && self.runs_scripts(known.proc)
             && tab.armed.is_none()
             && tab.lost.is_none()
+            && tab.going.is_none()
             && first_is_fine
             && !tab.ghost
     }
@@ -170,8 +178,11 @@ impl Browser {
             let params = format!(r#""frameId":"{}","result":{result},"userInput":"""#, self.frame_name(frame));
             self.page_event(tab, "Page.javascriptDialogClosed", &params, Note::Nothing);
         }
-        if let Some(cause) = cause {
-            self.reply_ok(&cause);
+        match cause {
+            Some(cause) if &*cause.method == "Page.navigate" && result => self.reply_navigated(&cause),
+            Some(cause) if &*cause.method == "Page.navigate" => self.reply_aborted(&cause),
+            Some(cause) => self.reply_ok(&cause),
+            None => {}
         }
     }
 
@@ -179,7 +190,7 @@ impl Browser {
     pub(crate) fn end_dialogs(&mut self, tab: No, said: bool) {
         let state = self.tab_mut(tab);
         let (open, lost) = (state.dialog.take(), state.lost.take());
-        state.leaving = None;
+        (state.leaving, state.going, state.stuck) = (None, None, false);
         if let Some(open) = open {
             let seen = self.dialogs[&open].state == State::Open;
             self.end_dialog(open, State::Ended, false, said && seen);
@@ -229,10 +240,14 @@ impl Browser {
 
     /// Somebody else answers (facts A13, A14): another client, or a person.
     pub(crate) fn answer_foreign(&mut self, tab: No) {
+        if self.tabs[&tab].stuck {
+            return;
+        }
         let Some(open) = self.tab_mut(tab).dialog.take() else { return };
         self.seen("A13: somebody else answers");
         self.end_dialog(open, State::Ended, false, true);
         self.tab_mut(tab).leaving = None;
+        self.go_on_leaving(tab, self.dialogs[&open].frame);
     }
 
     /// `Page.handleJavaScriptDialog`.
@@ -241,13 +256,16 @@ impl Browser {
         let Some(tab) = self.tabs.get(&target) else {
             return self.reply_error(command, -32000, "Command can only be executed on top-level targets");
         };
-        if !self.silent && self.rng.percent(4) {
-            let open = tab.dialog;
-            self.seen("A19: an answer meets a page that is about to change");
+        if tab.stuck || !self.silent && self.rng.percent(4) {
+            let (open, stuck) = (tab.dialog, tab.stuck);
             if let Some(open) = open.and_then(|open| self.dialogs.get_mut(&open)) {
                 open.refused = true;
             }
-            return self.reply_error(command, -32000, "Not attached to an active page");
+            if stuck {
+                return self.reply_stuck(command, target);
+            }
+            self.seen("A19: an answer meets a page that is about to change");
+            return self.reply_error(command, -32000, NOT_ACTIVE);
         }
         if tab.ghost {
             self.seen("A24: an answer meets a crashed frame");
@@ -280,6 +298,8 @@ impl Browser {
         }
         if let Some(leaving) = leaving.filter(|_| accept) {
             self.leave(target, leaving);
+        } else {
+            self.go_on_leaving(target, self.dialogs[&open].frame);
         }
     }
 

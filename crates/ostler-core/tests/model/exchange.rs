@@ -59,6 +59,9 @@ impl Schedule {
             }
             Note::Opening(dialog, session) => {
                 let (now, heard, watched) = (self.now, self.browser.out.arrived, self.is_watched(session));
+                if let Some(known) = self.browser.dialogs.get_mut(&dialog) {
+                    known.reached = known.reached.min(heard);
+                }
                 if let Some(known) = self.browser.dialogs.get_mut(&dialog).filter(|_| watched) {
                     (known.told, known.heard) = (Some(now), heard);
                 }
@@ -70,6 +73,12 @@ impl Schedule {
                 if let Some(asked) = self.browser.dialogs.get_mut(&question).filter(|_| known) {
                     (asked.told, asked.heard) = (Some(now), heard);
                     asked.crossed |= late;
+                }
+            }
+            Note::Stuck(dialog) => {
+                let heard = self.browser.out.arrived;
+                if let Some(known) = self.browser.dialogs.get_mut(&dialog) {
+                    known.stuck_heard = known.stuck_heard.min(heard);
                 }
             }
             Note::Created(target) => {

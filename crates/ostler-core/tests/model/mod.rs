@@ -3,7 +3,7 @@
 //! ```text
 //!   schedule.rs chooses, step by step:
 //!
-//!   actions.rs ───▶ the browser: browser, frames, tabs, crashes, dialogs, bridge, sessions, commands
+//!   actions.rs ───▶ the browser: browser, frames, tabs, crashes, dialogs, going, bridge, sessions, commands
 //!                        ▲ commands                                     │ telling.rs, wire.rs: messages, in any
 //!                        │                                              ▼ legal order
 //!   requests.rs ──▶ the core, behind exchange.rs ──views and outcomes──▶ checks.rs, clients.rs compare
@@ -22,6 +22,7 @@ pub(crate) mod dialog_checks;
 pub(crate) mod dialogs;
 pub(crate) mod exchange;
 pub(crate) mod frames;
+pub(crate) mod going;
 pub(crate) mod prng;
 pub(crate) mod requests;
 pub(crate) mod schedule;

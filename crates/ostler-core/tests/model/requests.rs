@@ -7,6 +7,7 @@ use ostler_core::supervisor::{ClientCall, DialogAnswer, OnDialog};
 use ostler_core::view::{DialogBridge, DialogPolicy};
 use ostler_core::{Input, Waiter};
 
+use super::browser::Session;
 use super::clients::{Aim, What};
 use super::schedule::{ANSWER_LIMIT, Schedule};
 use super::{No, TASKS};
@@ -92,7 +93,7 @@ impl Schedule {
     }
 
     fn call(&mut self, task: usize) {
-        const METHODS: [&str; 25] = [
+        const METHODS: [&str; 27] = [
             "Runtime.evaluate",
             "Runtime.evaluate",
             "Runtime.evaluate",
@@ -118,6 +119,8 @@ impl Schedule {
             "Debugger.disable",
             "Fetch.disable",
             "Debugger.enable",
+            "Target.detachFromTarget",
+            "Page.disable",
         ];
         let method = self.rng.pick(&METHODS).unwrap_or("Runtime.evaluate");
         // Such calls leave little of a tab.
@@ -126,7 +129,16 @@ impl Schedule {
         }
         let mark = self.clients.next_mark();
         let tabs: Vec<No> = self.browser.tabs.keys().copied().collect();
+        let own = |(_, session): &(&No, &Session)| session.by_client && !session.supervised;
+        let own: Vec<No> = self.browser.sessions.iter().filter(own).map(|(no, _)| *no).collect();
+        let own = self.rng.pick(&own).map(|session| self.browser.session_name(session));
         let params = match method {
+            // Its own session it may let go of as it likes.
+            "Target.detachFromTarget" => match &own {
+                Some(session) => format!(r#"{{"sessionId":"{session}","mark":{mark}}}"#),
+                None => return,
+            },
+            "Page.disable" if own.is_none() => return,
             "Target.closeTarget" | "Target.attachToTarget" => {
                 let tab = self.rng.pick(&tabs).unwrap_or(1);
                 // Closing a held popup leaves its opener frozen for good (fact E3).
@@ -136,6 +148,7 @@ impl Schedule {
                 self.named.insert(tab);
                 format!(r#"{{"targetId":"{}","mark":{mark}}}"#, self.browser.frame_name(tab))
             }
+            "Page.navigate" => format!(r#"{{"url":"http://s{}.test/","mark":{mark}}}"#, self.rng.below(4)),
             "Page.handleJavaScriptDialog" => format!(r#"{{"accept":{},"mark":{mark}}}"#, self.rng.percent(50)),
             _ => format!(r#"{{"mark":{mark}}}"#),
         };
@@ -164,6 +177,10 @@ impl Schedule {
                 self.named.extend(named);
                 aim = named.map_or(aim, Aim::Target);
             }
+        }
+        if method == "Page.disable" {
+            (session, frame, target) = (own.clone(), None, None);
+            aim = own.map_or(Aim::Current, Aim::Session);
         }
         let times = [1, 200, 3_000, 30_000];
         let timeout = Duration::from_millis(self.rng.pick(&times).unwrap_or(0));

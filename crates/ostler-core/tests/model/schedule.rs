@@ -279,6 +279,10 @@ impl Schedule {
         let steps = self.pass(1_000_000);
         self.nothing_is_held();
         self.nothing_waits_for_us();
+        self.pass(limit);
+        if self.online {
+            self.nothing_ends_with_us();
+        }
         self.pass(60_000_000);
         self.clients.assert_none_late(self.now);
         steps

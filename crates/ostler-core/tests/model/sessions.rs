@@ -36,6 +36,7 @@ impl Browser {
                 auto_attach: false,
                 held,
                 supervised: false,
+                by_client: false,
                 debugged: false,
                 bridge: Bridge::default(),
             },
@@ -93,6 +94,21 @@ impl Browser {
         self.reply(command, &body);
     }
 
+    /// Answers `Page.navigate`: another document comes.
+    pub(crate) fn reply_navigated(&mut self, command: &Command) {
+        self.reply_navigation(command, "");
+    }
+
+    /// Answers `Page.navigate`: none comes.
+    pub(crate) fn reply_aborted(&mut self, command: &Command) {
+        self.reply_navigation(command, r#","errorText":"net::ERR_ABORTED""#);
+    }
+
+    fn reply_navigation(&mut self, command: &Command, more: &str) {
+        let mark = command.mark.map_or_else(String::new, |mark| format!(r#","mark":{mark}"#));
+        self.reply(command, &format!(r#""result":{{"loaderId":"L"{more}{mark}~}}"#));
+    }
+
     pub(crate) fn reply_error(&mut self, command: &Command, code: i64, message: &str) {
         self.reply(command, &format!(r#""error":{{"code":{code},"message":"{message}"~}}"#));
     }
@@ -105,6 +121,7 @@ impl Browser {
         if self.tabs.values().any(|tab| tab.opener_proc.is_some()) {
             self.seen("E3: a popup with an opener is left held");
         }
+        self.dead |= self.ends_with_the_connection();
         self.out.lose();
         self.freed.clear();
         for tab in self.tabs.values_mut() {

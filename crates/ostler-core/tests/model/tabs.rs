@@ -159,6 +159,8 @@ impl Browser {
                 armed_heard: None,
                 asleep: false,
                 leaving: None,
+                going: None,
+                stuck: false,
                 saved: Vec::new(),
             },
         );

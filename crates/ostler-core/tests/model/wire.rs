@@ -30,6 +30,8 @@ pub(crate) enum Note {
     Opening(No, No),
     /// In this tab a frame was taken away under this dialog (fact A25), told on this session.
     Orphaned(No, No, No),
+    /// This dialog is told to wait for its page's next document.
+    Stuck(No),
     /// A question of the bridge is there to be read, on this session.
     Asked(No, No),
     /// A target is announced.
@@ -180,6 +182,7 @@ pub(crate) struct Params {
     pub(crate) prompt_text: Option<String>,
     pub(crate) filter: Option<Vec<serde_json::Value>>,
     pub(crate) source: Option<String>,
+    pub(crate) url: Option<String>,
     pub(crate) expression: Option<String>,
     pub(crate) call_frame_id: Option<String>,
     pub(crate) request_id: Option<String>,

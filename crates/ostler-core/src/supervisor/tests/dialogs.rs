@@ -23,6 +23,22 @@ pub(super) fn ended(entries: &[(&str, ClosedBy)]) -> Vec<(String, ClosedBy)> {
 // --- seen and answered ---
 
 #[test]
+fn a_dialog_that_cannot_be_answered_for_now_blocks_calls_while_another_answer_is_tried() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    let first = bench.accept();
+    while bench.is_waiting(first) {
+        let sent = bench.expect("S", ANSWER);
+        bench.refuse(&sent, -32000, "Not attached to an active page");
+        bench.pass(ms(100));
+    }
+    bench.accept();
+    bench.expect("S", ANSWER);
+    let call = bench.call("Runtime.evaluate");
+    assert_eq!(bench.code(call), "dialog_open", "F48: the answer ends nothing");
+}
+
+#[test]
 fn a_dialog_is_seen_with_its_frame_and_answered_on_the_root() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "sure?");

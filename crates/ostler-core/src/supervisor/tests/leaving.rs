@@ -8,6 +8,7 @@ const ANSWER: &str = "Page.handleJavaScriptDialog";
 const DETACH: &str = "Target.detachFromTarget";
 const NOT_READY: &str = "Not attached to an active page";
 const ASKS_NOTHING: &str = "Runtime.getIsolateId";
+const HISTORY: &str = "Page.getNavigationHistory";
 const CLOSE: &str = "Target.closeTarget";
 
 impl Bench {
@@ -265,6 +266,17 @@ fn an_ended_tasks_tab_is_left_in_time_whatever_its_page_does() {
 }
 
 #[test]
+fn an_ended_tasks_page_that_tells_nothing_more_is_taken_at_its_last_word() {
+    let mut bench = Bench::with_tab();
+    let sent = bench.end_while_it_asks();
+    bench.refuse(&sent, -32000, NOT_READY);
+    bench.pass(ms(100));
+    bench.expect("S", ANSWER);
+    bench.pass(LEAVE);
+    assert_eq!(bench.methods(), [CLOSE], "F48: it was refused before, and to let go of it would end the browser");
+}
+
+#[test]
 fn an_ended_tasks_page_that_asks_again_is_dismissed_again_before_it_is_left() {
     let mut bench = Bench::with_tab();
     let sent = bench.end_while_it_asks();
@@ -336,7 +348,39 @@ fn a_tab_that_is_somebody_elses_by_now_gets_no_further_dismissal() {
     bench.answer_own_set_up("S2", "T", "P");
     bench.sent.clear();
     bench.pass(ms(100));
+    let history = bench.expect("S", HISTORY);
+    bench.expect_nothing_sent();
+    bench.reply(&history, "{}");
     assert_eq!(bench.methods(), [DETACH], "what opens there from now on is for the new task to answer");
+}
+
+#[test]
+fn a_tab_that_is_somebody_elses_by_now_is_not_let_go_while_its_dialog_and_next_document_wait_for_each_other() {
+    for comes in [true, false] {
+        let mut bench = Bench::guest();
+        bench.tab_of_guest("T", "S");
+        let sent = bench.end_while_it_asks();
+        bench.refuse(&sent, -32000, NOT_READY);
+        bench.start_task("default", DialogPolicy::MustRespond);
+        bench.call_to_target("T", "Runtime.evaluate");
+        bench.attach_as_asked("T", "S2");
+        bench.sent.clear();
+        bench.pass(ms(100));
+        let mut waited = ms(100);
+        while waited < LEAVE - ms(100) {
+            let history = bench.expect("S", HISTORY);
+            bench.refuse(&history, -32000, NOT_READY);
+            bench.expect_nothing_sent();
+            bench.pass(ms(100));
+            waited += ms(100);
+        }
+        let history = bench.expect("S", HISTORY);
+        match comes {
+            true => bench.reply(&history, "{}"),
+            false => bench.refuse(&history, -32000, NOT_READY),
+        }
+        assert_eq!(bench.methods(), [if comes { DETACH } else { CLOSE }], "F48");
+    }
 }
 
 #[test]
