@@ -1,10 +1,11 @@
 //! How a task gets its browser: by `connect`, as the default one, or by sharing what another task holds.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ostler_core::supervisor::Input;
 use ostler_core::{CallError, TaskId};
+use tokio::time::timeout;
 
 use super::browsers::{Browser, Key};
 use super::registry::{Defaults, Registry};
@@ -14,7 +15,8 @@ use crate::connection::Handle;
 use crate::endpoint::{self, Found, Given, LaunchOptions, Source, Wanted};
 use crate::secret::SecretUrl;
 
-/// How long `connect` waits: for a launch, for a person who is asked for consent, and for a tab.
+/// How long `connect` waits in all: for others who connect the task, for a launch, for a person who is asked for consent,
+/// and for a tab.
 const CONNECT: Duration = Duration::from_secs(100);
 /// How long a browser that is held already may take to say its version.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -40,7 +42,8 @@ impl Registry {
             dialog_bridge: dialog_bridge.unwrap_or(defaults.dialog_bridge),
         };
         let names_one = !matches!(target, ConnectTarget::Default);
-        let _turn = self.turns.take(&task).await;
+        let asked = Instant::now();
+        let turn = self.turns.take(&task, CONNECT).await?;
         let binding = self.prepare(&mut self.state(), &task, target, terms);
         let mut attempt = Attempt::new(self, &task, binding, names_one);
         let wanted = self.state().browsers.unknown_yet(&attempt.binding().entry.handle);
@@ -58,8 +61,9 @@ impl Registry {
             return Err(error);
         }
         entry.handle.dial();
-        let attached = entry.handle.ask(|waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CONNECT });
-        let attached = attached.await;
+        let left = CONNECT.saturating_sub(asked.elapsed());
+        let ask = |waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: left };
+        let attached = entry.handle.ask(ask).await;
         if let Err(error) = &attached
             && !entry.handle.status().asking
         {
@@ -70,12 +74,14 @@ impl Registry {
         let binding = attempt.keep();
         let unused = self.state().settle(&task, binding);
         let mut summary = self.summary(&task, &entry);
+        // The task is where it is to be: nobody else has to wait for the end of what it left.
+        drop(turn);
         if let Some(unused) = unused {
             summary.left_behind = unused.leave().await;
         }
         match attached {
             Ok(_) => Ok(summary),
-            Err(error) => Err(goes_on_later(error, &task)),
+            Err(error) => Err(goes_on_later(error, &task, summary.left_behind)),
         }
     }
 
@@ -100,7 +106,8 @@ impl Registry {
 
     /// Returns the task as it is, for a request that may dial its browser: one that another task's connection turns out
     /// to hold already is shared, and not asked for consent a second time.
-    pub(super) async fn entry_to_use(&self, task: &TaskId) -> Result<Entry, CallError> {
+    /// Takes no longer than `limit`.
+    pub(super) async fn entry_to_use(&self, task: &TaskId, limit: Duration) -> Result<Entry, CallError> {
         let (entry, is_sure) = {
             let state = self.state();
             let entry = state.entry(task)?;
@@ -110,13 +117,14 @@ impl Registry {
         match is_sure {
             true => Ok(entry),
             // Boxed, because looking is rare and would otherwise weigh on every call.
-            false => Box::pin(self.entry_looked_for(task)).await,
+            false => Box::pin(self.entry_looked_for(task, limit)).await,
         }
     }
 
-    async fn entry_looked_for(&self, task: &TaskId) -> Result<Entry, CallError> {
+    async fn entry_looked_for(&self, task: &TaskId, limit: Duration) -> Result<Entry, CallError> {
         // Whoever puts the task into a browser at this moment has the first word on which one that is.
-        let _turn = self.turns.take(task).await;
+        let asked = Instant::now();
+        let _turn = self.turns.take(task, limit).await?;
         let (entry, wanted) = {
             let state = self.state();
             let entry = state.entry(task)?;
@@ -127,7 +135,8 @@ impl Registry {
             let Some(wanted) = state.browsers.unknown_yet(&entry.handle) else { return Ok(entry) };
             (entry, wanted)
         };
-        let Some(found) = self.look(wanted).await else { return Ok(entry) };
+        let left = limit.saturating_sub(asked.elapsed());
+        let Ok(Some(found)) = timeout(left, self.look(wanted)).await else { return Ok(entry) };
         if let Some(unused) = self.share(task, &entry, found) {
             // It was never dialled, so there is nothing to be said of it.
             let _ = unused.leave().await;
@@ -297,11 +306,13 @@ fn silent(handle: &Handle) -> CallError {
     CallError::BrowserGone { why, retry_after_ms: None }
 }
 
-/// Says that nobody has to connect again once the person has allowed it.
-fn goes_on_later(error: CallError, task: &TaskId) -> CallError {
+/// Says that nobody has to connect again once the person has allowed it, and what became of the browser that the task
+/// was in before: a cloud browser that still runs costs money.
+fn goes_on_later(error: CallError, task: &TaskId, left_behind: Option<String>) -> CallError {
     match error {
         CallError::BrowserGone { why, retry_after_ms } => {
-            CallError::BrowserGone { why: format!("{why}, with task {task} in it"), retry_after_ms }
+            let left = left_behind.map(|left| format!("; also, {left}")).unwrap_or_default();
+            CallError::BrowserGone { why: format!("{why}, with task {task} in it{left}"), retry_after_ms }
         }
         other => other,
     }

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use ostler_core::supervisor::{self, BridgeSecret, ClientCall, Input, OnDialog, Outcome};
 use ostler_core::view::{ClosedDialogView, DialogBridge, DialogPolicy, TaskView};
-use ostler_core::{CallError, SessionId, TargetId, TaskId, TimeoutHint, Waiter};
+use ostler_core::{CallError, SessionId, TargetId, TaskId, Waiter};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -21,8 +21,8 @@ use crate::endpoint::{BrowserKind, Machine, Source};
 use crate::page::Memory;
 use crate::secret::SecretUrl;
 
-/// How long a request for the current tab waits.
-const CURRENT_TAB: Duration = Duration::from_secs(30);
+/// How long a request that names no time of its own waits.
+const REQUEST: Duration = Duration::from_secs(30);
 /// How often somebody who waits for a browser to appear has its port looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -75,15 +75,13 @@ impl Registry {
 
     /// Makes a call; the outcome is its raw result.
     pub(crate) async fn call(&self, request: CallRequest) -> Result<Bytes, CallError> {
-        let too_late = |_| CallError::Timeout {
-            method: request.method.clone(),
-            timeout_ms: u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
-            hint: TimeoutHint::None,
-        };
-        let entry = timeout(request.timeout, self.entry_to_use(&request.task)).await.map_err(too_late)??;
+        let asked = Instant::now();
+        let timeout_ms = u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX);
+        let entry = self.entry_to_use(&request.task, request.timeout).await?;
         let call = |waiter| {
-            let CallRequest { task, session_id, frame_id, target_id, method, params, timeout, on_dialog } =
-                request.clone();
+            let CallRequest { task, session_id, frame_id, target_id, method, params, on_dialog, .. } = request.clone();
+            // What it waited for its browser is part of its time.
+            let timeout = request.timeout.saturating_sub(asked.elapsed());
             Input::Call(ClientCall {
                 waiter,
                 task,
@@ -96,10 +94,12 @@ impl Registry {
                 on_dialog,
             })
         };
-        let outcome = self.ask_there(entry, &request.task, call).await?;
-        match outcome {
-            Outcome::Result(result) => Ok(result),
-            other => Err(out_of_place(&other)),
+        match self.ask_there(entry, &request.task, call).await {
+            Ok(Outcome::Result(result)) => Ok(result),
+            Ok(other) => Err(out_of_place(&other)),
+            // The time that the caller gave, not what was left of it.
+            Err(CallError::Timeout { method, hint, .. }) => Err(CallError::Timeout { method, timeout_ms, hint }),
+            Err(error) => Err(error),
         }
     }
 
@@ -110,7 +110,9 @@ impl Registry {
 
     /// Returns the task's current tab, attached. Chooses or opens one if there is none.
     pub(crate) async fn current_session(&self, task: &TaskId) -> Result<(TargetId, SessionId), CallError> {
-        let ask = |waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: CURRENT_TAB };
+        let asked = Instant::now();
+        let ask =
+            |waiter| Input::CurrentTab { waiter, task: task.clone(), timeout: REQUEST.saturating_sub(asked.elapsed()) };
         tab(self.ask(task, ask).await?)
     }
 
@@ -159,7 +161,7 @@ impl Registry {
 
     /// Ends a task; the default one is there again at once, with nothing attached.
     pub(crate) async fn disconnect(&self, task: &TaskId) -> Result<TaskSummary, CallError> {
-        let _turn = self.turns.take(task).await;
+        let turn = self.turns.take(task, REQUEST).await?;
         let entry = self.entry(task)?;
         let mut summary =
             TaskSummary { active: false, tabs: 0, pending_dialogs: 0, cloud: None, ..self.summary(task, &entry) };
@@ -173,6 +175,7 @@ impl Registry {
             }
             unused
         };
+        drop(turn);
         if let Some(unused) = unused {
             summary.left_behind = unused.leave().await;
         }
@@ -275,7 +278,7 @@ impl Registry {
 
     /// Asks the browser that a task is in.
     async fn ask(&self, task: &TaskId, make: impl Fn(Waiter) -> Input) -> Result<Outcome, CallError> {
-        let entry = self.entry_to_use(task).await?;
+        let entry = self.entry_to_use(task, REQUEST).await?;
         self.ask_there(entry, task, make).await
     }
 

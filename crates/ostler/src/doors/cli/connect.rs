@@ -301,8 +301,8 @@ fn cloud(provider: Provider, single: &[Secret], all: Option<&Secret>, context: &
     Ok(Cloud { provider, api_key, project, options })
 }
 
-/// How long a browser may take to start, or a person to allow the connection.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a browser may take to start, or a person to allow the connection, and the one before it to end.
+const PATIENCE: Duration = Duration::from_secs(140);
 
 /// Takes the URL out of the arguments, which are printed when they are debugged.
 fn secret_url(given: &str) -> Result<SecretUrl, Infallible> {

@@ -1,5 +1,7 @@
 //! `ostler disconnect`: ends a task.
 
+use std::time::Duration;
+
 use clap::Args;
 use serde::Deserialize;
 
@@ -22,6 +24,9 @@ struct Reply {
     left_behind: Option<String>,
 }
 
+/// How long it may take: for another request that connects the task to be done, and for the browser to end.
+const PATIENCE: Duration = CALL_DEFAULT.saturating_mul(2);
+
 impl Disconnect {
     pub(super) fn run(self, context: &Context) -> Result<Exit, Failure> {
         let Some(mut client) = context.connect_if_running()? else {
@@ -35,7 +40,7 @@ impl Disconnect {
             return Ok(Exit::Success);
         };
         let request = Meta { meta: "disconnect", task: context.task.as_deref() };
-        let reply = context.ask(&mut client, &request, CALL_DEFAULT)?;
+        let reply = context.ask(&mut client, &request, PATIENCE)?;
         let Reply { left_behind } = reply::read(&reply)?;
         context.print(&reply, &format!("task {} has ended", context.task_name()))?;
         Ok(context.mind_what_is_left(left_behind.as_deref()))
