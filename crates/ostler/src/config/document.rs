@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn values_are_what_was_written() {
-        let text = "browser:\n  dialog_timeout_s: 12.50\n  flags: [--a, \"--b=c d\"]\n  headers:\n    X-Zero: 0123\n";
+        let text = "browser:\n  dialog_timeout_s: 12.50\n  flags: [--a, \"--b=c d\"]\n  headers:\n    X-Zero: '0123'\n  cdp_url: ws://host\n";
         let document = read(text).expect("a good file");
         let text = |name| document.node(name).expect(name).text();
         assert_eq!(text("browser.dialog_timeout_s"), "12.50");
@@ -336,7 +336,19 @@ mod tests {
             ),
             (
                 "browser:\n  headers: {A:}\n",
-                "line 2, column 14: `browser.headers.A`: is nothing, and must be a text, a number, true or false",
+                "line 2, column 14: `browser.headers.A`: is nothing, and must be a text; put it in quotes",
+            ),
+            (
+                "browser:\n  headers: {A: 0123}\n",
+                "line 2, column 16: `browser.headers.A`: is a number, and must be a text; put it in quotes",
+            ),
+            (
+                "browser:\n  headers: {A: true}\n",
+                "line 2, column 16: `browser.headers.A`: is true or false, and must be a text; put it in quotes",
+            ),
+            (
+                "browser:\n  headers: {A: b}\n",
+                "line 2, column 12: `browser.headers`: go with `browser.cdp_url` alone, and that is not set, so they would go nowhere; set it, or leave them out",
             ),
             (
                 "browser: quiet\n",

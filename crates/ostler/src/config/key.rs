@@ -80,8 +80,9 @@ impl Kind {
         match self {
             Self::Flag => scalar == ScalarKind::Truth,
             Self::Seconds { .. } => scalar == ScalarKind::Number,
-            Self::Headers | Self::Options => scalar != ScalarKind::Nothing,
-            Self::Word(_) | Self::Path | Self::Url(_) | Self::ApiBase | Self::Flags | Self::Id => {
+            Self::Options => scalar != ScalarKind::Nothing,
+            // What YAML takes for a number or a truth, `0123` or `on`, is sent otherwise than it is meant by somebody.
+            Self::Word(_) | Self::Path | Self::Url(_) | Self::ApiBase | Self::Flags | Self::Headers | Self::Id => {
                 scalar == ScalarKind::Text
             }
         }
@@ -119,6 +120,7 @@ impl Kind {
     pub(super) fn part_allowed(self) -> &'static str {
         match self {
             Self::Flags => "a flag, which begins with --",
+            Self::Headers => "a text; put it in quotes",
             _ => "a text, a number, true or false",
         }
     }

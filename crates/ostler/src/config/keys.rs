@@ -188,7 +188,14 @@ pub(crate) static IDLE_TIMEOUT: Key<Duration> = Key {
 
 /// Says what is wrong in a file, if anything is.
 pub(super) fn check_all(file: &Document) -> Result<(), Fault> {
-    ALL.iter().filter_map(|key| file.node(key.name()).map(|node| key.check(node))).collect()
+    ALL.iter().filter_map(|key| file.node(key.name()).map(|node| key.check(node))).collect::<Result<(), _>>()?;
+    match (file.node(HEADERS.name), file.node(CDP_URL.name)) {
+        // A URL of the environment or of a command is another one, and must not get the key of this file's.
+        (Some(headers), None) => Err(headers.fault(
+            "go with `browser.cdp_url` alone, and that is not set, so they would go nowhere; set it, or leave them out",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn seconds(node: &Node, rule: fn(f64) -> Result<Duration, String>) -> Result<Duration, Fault> {

@@ -24,6 +24,10 @@ pub(crate) fn schema() -> Value {
         });
         section["properties"][last] = of_key(*key);
     }
+    // Headers go with the URL beside them. Either may be left empty, which YAML reads as null.
+    let browser = &mut root["properties"]["browser"];
+    browser["if"] = json!({"required": ["headers"], "properties": {"headers": {"type": "object"}}});
+    browser["then"] = json!({"required": ["cdp_url"], "properties": {"cdp_url": {"type": "string"}}});
     root
 }
 
@@ -88,7 +92,7 @@ fn of_kind(kind: Kind) -> Value {
                 "type": ["object", "null"],
                 "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "not": {"pattern": reserved}},
                 // A header has no line ends, and no letters beyond ASCII.
-                "additionalProperties": {"type": ["string", "number", "boolean"], "pattern": "^[\\t -~]*$"},
+                "additionalProperties": {"type": "string", "pattern": "^[\\t -~]*$"},
             })
         }
         Kind::Options => json!({
@@ -145,6 +149,13 @@ mod tests {
             },
             ("enum", _) => rule.as_array().expect("words").contains(value),
             ("not", _) => !fits(rule, value),
+            // Only an object has what is asked of one.
+            ("if", Value::Object(_)) => !fits(rule, value) || fits(&schema["then"], value),
+            ("required", Value::Object(entries)) => {
+                let names = rule.as_array().expect("names");
+                names.iter().all(|name| entries.contains_key(name.as_str().expect("a name")))
+            }
+            ("if" | "then" | "required", _) => true,
             ("pattern", Value::String(text)) => {
                 Regex::new(rule.as_str().expect("a pattern")).expect("a good pattern").is_match(text)
             }
@@ -191,7 +202,11 @@ mod tests {
     }
 
     fn file(key: &dyn AnyKey, value: &str) -> String {
-        key.name().split('.').rev().fold(value.to_owned(), |inner, name| format!("{{{name}: {inner}}}"))
+        match key.name().split_once('.') {
+            // They stand beside the URL that they go with.
+            Some(("browser", "headers")) => format!("{{browser: {{cdp_url: 'ws://host', headers: {value}}}}}"),
+            _ => key.name().split('.').rev().fold(value.to_owned(), |inner, name| format!("{{{name}: {inner}}}")),
+        }
     }
 
     /// What people write, right and wrong, for any of the keys.
@@ -353,6 +368,10 @@ mod tests {
             "browser: []",
             "browsr: {}",
             "browser: {quit: true}",
+            "browser: {headers: {A: b}}",
+            "browser: {headers: {A: b}, cdp_url: null}",
+            "browser: {headers: null}",
+            "browser: {headers: {A: b}, cdp_url: 'ws://host'}",
             "cloud: {browser_use: {}}",
             "cloud: {browser_use: null}",
             "cloud: {browser_use: 1}",
