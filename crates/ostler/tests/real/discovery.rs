@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::browser::Chromium;
+use super::host::Host;
 use super::line::Line;
 use super::sandbox::{Ran, Sandbox, kill, wait_until};
 
@@ -43,6 +44,12 @@ impl Person {
     fn line(&self) -> Line {
         Line::connect(&self.sandbox.socket())
     }
+}
+
+/// Returns what of a tool's result a model reads.
+fn texts(result: &Value) -> String {
+    let content = result["content"].as_array().expect("a result's content");
+    content.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// Asserts that a command did its work and said which browser the new daemon found.
@@ -330,4 +337,27 @@ fn an_internal_page_is_not_driven_and_a_tab_of_our_own_is_opened_behind_it() {
     assert_eq!((ours.len(), &ours[0]["url"]), (1, &json!("about:blank")), "{targets}");
     let internal = |target: &Value| target["url"].as_str().is_some_and(|url| url.starts_with("chrome://"));
     assert!(targets.as_array().expect("targets").iter().any(internal), "{targets}");
+}
+
+#[test]
+fn a_host_that_has_a_daemon_started_is_told_once_which_browser_it_found() {
+    let person = Person::new();
+    let _browser = person.browser("chromium", "about:blank");
+    let mut mcp = person.sandbox.ostler(&["mcp"]);
+    let mut host = Host::start(mcp.env_remove("BU_CDP_WS").env("HOME", person.sandbox.path("person")));
+    // Nothing is driven for that, so there is no browser to tell of yet.
+    let told = texts(&host.call("browser_tabs", json!({"action": "list"})));
+    assert!(!told.contains("by itself"), "{told}");
+    let told = texts(&host.call("browser_cdp", evaluate()));
+    let note = told.lines().last().expect("a line");
+    assert!(note.contains("found a browser by itself") && note.contains("DevToolsActivePort of Chromium"), "{told}");
+    let told = texts(&host.call("browser_cdp", evaluate()));
+    assert!(!told.contains("by itself"), "{told}");
+    host.end();
+    // A daemon that was there is no news.
+    let mut mcp = person.sandbox.ostler(&["mcp"]);
+    let mut host = Host::start(mcp.env_remove("BU_CDP_WS").env("HOME", person.sandbox.path("person")));
+    let told = texts(&host.call("browser_cdp", evaluate()));
+    assert!(!told.contains("by itself"), "{told}");
+    host.end();
 }

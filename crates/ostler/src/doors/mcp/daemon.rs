@@ -4,6 +4,7 @@ use std::ops::Not;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ostler_core::TaskId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
@@ -48,6 +49,7 @@ enum Request<'a> {
     Disconnect {
         task: &'a str,
     },
+    Tasks,
     Endpoint {
         #[serde(skip_serializing_if = "Option::is_none")]
         task: Option<&'a str>,
@@ -60,6 +62,19 @@ enum Request<'a> {
 #[derive(Deserialize)]
 struct Head {
     error_code: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Tasks {
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    task: String,
+    browser_kind: String,
+    browser: String,
+    active: bool,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +124,26 @@ impl Daemon {
             }
         };
         self.launched.get_or_try_init(|| launch).await.map(|_| ())
+    }
+
+    /// Returns a sentence about the browser that a daemon found which was started for this host, once: what an earlier
+    /// daemon had, launched or rented, is gone with that one, and a person's own browser is easily taken for it.
+    pub(super) async fn found_by_itself(&self, task: Option<&str>) -> Option<String> {
+        if !self.link.has_started_one() || self.launch.is_some() {
+            return None;
+        }
+        let reply = self.link.ask(&Request::Tasks, Start::Never).await.ok()?;
+        let Tasks { tasks } = serde_json::from_slice(&reply).ok()?;
+        let own = task.map_or_else(TaskId::default_task, TaskId::from);
+        // A list of tabs, to begin with, needs no browser: then there is nothing to be told yet.
+        let ours = tasks.into_iter().find(|known| known.task == own.as_str() && known.active)?;
+        (self.link.take_start() && ours.browser_kind == "local").then(|| {
+            format!(
+                "Note: no ostler daemon ran, so one was started, and it found a browser by itself: {}. It may be the user's \
+                 own, with what is open in it; the user has another one taken by `ostler connect`.",
+                ours.browser
+            )
+        })
     }
 
     /// Ends a task. What comes of it is nobody's concern any more.

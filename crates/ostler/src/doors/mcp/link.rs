@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(super) struct Link {
     settings: ClientSettings,
     idle: Mutex<Vec<Connection>>,
     warm: OnceCell<()>,
+    /// Whether a daemon was started for this door, and nobody has been told of it yet.
+    has_started_one: AtomicBool,
 }
 
 type Connection = BufReader<UnixStream>;
@@ -46,7 +49,7 @@ type Connection = BufReader<UnixStream>;
 impl Link {
     /// Starts with no connection.
     pub(super) fn new(settings: ClientSettings) -> Self {
-        Self { settings, idle: Mutex::default(), warm: OnceCell::new() }
+        Self { settings, idle: Mutex::default(), warm: OnceCell::new(), has_started_one: AtomicBool::new(false) }
     }
 
     /// Reaches for the daemon once, starting it if none runs. Done beside the greeting of the host, it costs no time.
@@ -58,6 +61,16 @@ impl Link {
             }
         };
         self.warm.get_or_init(|| connect).await;
+    }
+
+    /// Returns whether a daemon was started for this door, and nobody has been told of it yet.
+    pub(super) fn has_started_one(&self) -> bool {
+        self.has_started_one.load(Ordering::Relaxed)
+    }
+
+    /// The same, and whoever asks next is answered no.
+    pub(super) fn take_start(&self) -> bool {
+        self.has_started_one.swap(false, Ordering::Relaxed)
     }
 
     /// Sends one request and returns the daemon's reply, a line of JSON. Dropping the future cancels the request.
@@ -99,10 +112,13 @@ impl Link {
                 Start::IfNeeded => Some(Client::connect_or_start(&settings)?),
                 Start::Never => Client::connect(&settings)?,
             };
-            client.map(Client::into_stream).transpose()
+            let Some(client) = client else { return Ok(None) };
+            let is_first = client.is_first;
+            Ok(Some((client.into_stream()?, is_first)))
         });
-        let stream = dialled.await.map_err(|_| self.gone(io::ErrorKind::Other.into()))??;
-        let stream = stream.ok_or(LinkError::NoDaemon)?;
+        let dialled: Result<_, ClientError> = dialled.await.map_err(|_| self.gone(io::ErrorKind::Other.into()))?;
+        let (stream, is_first) = dialled?.ok_or(LinkError::NoDaemon)?;
+        self.has_started_one.fetch_or(is_first, Ordering::Relaxed);
         let stream = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
         Ok(BufReader::with_capacity(READ_BUFFER, stream.map_err(|error| self.gone(error))?))
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorData, Extensions,
-    Implementation, JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorData,
+    Extensions, Implementation, JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities,
     ServerConfig, SubscriptionFilter, Tool,
 };
@@ -57,10 +57,13 @@ impl Server {
             );
             return answer::refused("bad_request", &sentence);
         }
-        match self.daemon.tool(name, args, task).await {
+        let mut result = match self.daemon.tool(name, args, task).await {
             Ok(reply) => answer::result(&reply, args, &self.kept),
-            Err(error) => answer::unanswered(&error),
-        }
+            Err(error) => return answer::unanswered(&error),
+        };
+        let note = self.daemon.found_by_itself(task).await;
+        result.content.extend(note.map(ContentBlock::text));
+        result
     }
 }
 
