@@ -3,7 +3,6 @@
 #[path = "real/line.rs"]
 #[allow(dead_code, reason = "every test binary takes what it needs")]
 mod line;
-#[allow(dead_code, reason = "every test binary takes what it needs")]
 mod sandbox;
 
 use std::os::unix::net::UnixStream;

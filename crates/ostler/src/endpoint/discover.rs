@@ -6,7 +6,8 @@
 //!  the usual ports ─────────┘                                            └─ none ─▶ why not
 //! ```
 //!
-//! The order: profiles with a note, the newest note first, then the usual ports. Asking a port never raises a prompt.
+//! The order: profiles with a note, the newest note first, then the usual ports. Asking a port never raises a prompt. What
+//! another user runs is never taken unasked: a port is open to everybody on the machine, and a browser is one person's.
 
 mod survey;
 
@@ -21,7 +22,7 @@ use super::error::EndpointError;
 use super::profiles::{self, Profile};
 use super::version_page::{Limits, VersionPage};
 use super::wanted::{Wanted, same_folder};
-use super::{BrowserKind, Endpoint, Found, Headers, Machine, running};
+use super::{BrowserKind, Endpoint, Found, Headers, Machine, listener, running};
 use crate::secret::SecretUrl;
 
 pub(crate) use survey::{Sighting, Standing, survey};
@@ -35,7 +36,8 @@ pub(super) async fn discover(
     machine: &Machine,
     nobodys: &[SecretUrl],
 ) -> Result<Endpoint, EndpointError> {
-    Search { wanted, machine, ports: &USUAL_PORTS, nobodys, limits: Limits::NEAR }.run().await
+    let (ports, limits) = (&USUAL_PORTS, Limits::NEAR);
+    Search { wanted, machine, ports, nobodys, limits, stranger: listener::stranger }.run().await
 }
 
 /// One look around.
@@ -45,6 +47,8 @@ struct Search<'a> {
     ports: &'a [u16],
     nobodys: &'a [SecretUrl],
     limits: Limits,
+    /// Returns the other user who listens on a port.
+    stranger: fn(u16) -> Option<u32>,
 }
 
 /// What each port that was asked said.
@@ -62,6 +66,8 @@ struct Live {
     noted: bool,
     /// It tells its address in its profile alone, and asks before it takes a connection.
     unlisted: bool,
+    /// The other user whose browser it is.
+    stranger: Option<u32>,
 }
 
 impl Search<'_> {
@@ -71,7 +77,11 @@ impl Search<'_> {
         let told = self.told(&profiles);
         let answers = self.ask(&notes, &told).await;
         let live = self.live(&notes, &told, &answers);
-        let Some(chosen) = live.iter().position(|live| live.found.is(self.wanted)) else {
+        let is_meant = |live: &Live| {
+            let is_unasked = *self.wanted == Wanted::Any && live.stranger.is_some();
+            live.found.is(self.wanted) && !is_unasked
+        };
+        let Some(chosen) = live.iter().position(is_meant) else {
             return Err(self.why_none(&profiles, &notes, &answers, &live));
         };
         let others = live.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, live)| live.name()).collect();
@@ -126,7 +136,7 @@ impl Search<'_> {
                 _ => continue,
             };
             let found = Found { profile: Some(note.profile.clone()), port: note.port };
-            live.push(Live { found, path: note.path.clone(), noted: true, unlisted });
+            live.push(Live { found, path: note.path.clone(), noted: true, unlisted, stranger: None });
         }
         let mut by_port: Vec<_> = answers.iter().collect();
         by_port.sort_unstable_by_key(|(port, _)| **port);
@@ -135,7 +145,9 @@ impl Search<'_> {
                 && !live.iter().any(|live: &Live| live.found.port == *port)
             {
                 let found = Found { profile: told.get(port).cloned(), port: *port };
-                live.push(Live { found, path: path.clone(), noted: false, unlisted: false });
+                // Who can look into a profile has been let in; of a bare port only the system knows whose it is.
+                let stranger = if found.profile.is_none() { (self.stranger)(*port) } else { None };
+                live.push(Live { found, path: path.clone(), noted: false, unlisted: false, stranger });
             }
         }
         live.retain(|live| !self.nobodys.contains(&live.url()));
@@ -178,7 +190,7 @@ impl Search<'_> {
     fn refused(&self, notes: &[Recorded], answers: &Answers) -> Option<EndpointError> {
         let noted = notes.iter().filter(|note| self.wanted.takes(&note.profile)).map(|note| note.port);
         let mut ports = noted.chain(self.free_ports());
-        let port = ports.find(|port| matches!(answers.get(port), Some(Ok(VersionPage::Refused { .. }))))?;
+        let port = ports.find(|port| matches!(answers.get(port), Some(Ok(VersionPage::Asks))))?;
         Some(EndpointError::ConsentPending { at: Address::local(port).label() })
     }
 
@@ -288,7 +300,10 @@ impl Live {
         let port = self.found.port;
         match &self.found.profile {
             Some(profile) => format!("{} (`ostler connect --browser {}`)", profile.browser, profile.brand),
-            None => format!("one on port {port} (`ostler connect http://127.0.0.1:{port}`)"),
+            None => {
+                let whose = self.stranger.map(|user| format!(" of another user (uid {user})")).unwrap_or_default();
+                format!("one on port {port}{whose} (`ostler connect http://127.0.0.1:{port}`)")
+            }
         }
     }
 

@@ -90,10 +90,7 @@ pub(super) async fn http(given: &Given, machine: &Machine) -> Result<Endpoint, E
     match VersionPage::fetch(&address, limits).await? {
         VersionPage::Browser { path } => Ok(endpoint(address.websocket_url(&path), given, given.by.to_owned())),
         VersionPage::Missing => from_profile(given, &address, machine),
-        // Only a browser on this machine has a person before it who can be asked.
-        VersionPage::Refused { status: 403 } if !address.tls && address.is_loopback() => {
-            Err(EndpointError::ConsentPending { at })
-        }
+        VersionPage::Asks => Err(EndpointError::ConsentPending { at }),
         VersionPage::Refused { status } => Err(EndpointError::Denied { at, status }),
         VersionPage::Other { status, what } => Err(match rest_only(&address, limits).await {
             Some(backend) => EndpointError::RestOnly { at, backend },
@@ -148,7 +145,7 @@ async fn rest_only(address: &Address, limits: Limits) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::devtools_port::tests::{machine, record};
-    use super::super::version_page::tests::{reply, serve, serve_by, serve_unlisted, version};
+    use super::super::version_page::tests::{reply, serve, serve_asking, serve_by, serve_unlisted, version};
     use super::*;
 
     fn given(url: String) -> Given {
@@ -164,7 +161,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         for (reply, expected) in [
             (version("ws://127.0.0.1/devtools/browser/1"), true),
-            (reply("403 Forbidden", ""), true),
+            (reply("403 Forbidden", ""), false),
             (reply("200 OK", "{}"), false),
             (None, false),
         ] {
@@ -198,9 +195,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_on_plain_http_is_the_consent_prompt() {
+    async fn a_server_that_refuses_and_is_no_browser_is_not_taken_for_one_that_asks() {
         let home = tempfile::tempdir().expect("a folder");
         let port = serve(reply("403 Forbidden", "")).await;
+        let error = ask(port, &machine(home.path())).await.expect_err("no browser");
+        assert!(matches!(error, EndpointError::Denied { status: 403, .. }), "{error:?}");
+        assert!(!error.to_string().contains("Allow"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_browser_that_refuses_on_this_machine_is_the_consent_prompt() {
+        let home = tempfile::tempdir().expect("a folder");
+        let port = serve_asking().await;
+        assert!(answers(&given(format!("http://127.0.0.1:{port}")), &machine(home.path())).await);
         let error = ask(port, &machine(home.path())).await.expect_err("not yet");
         assert!(matches!(error, EndpointError::ConsentPending { .. }) && error.may_pass(), "{error:?}");
         assert!(error.to_string().contains("click Allow"), "{error}");

@@ -22,6 +22,7 @@ mod given;
 mod guarded;
 mod http;
 mod launch;
+mod listener;
 mod names;
 mod note;
 pub(crate) mod process;

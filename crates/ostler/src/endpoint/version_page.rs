@@ -41,7 +41,9 @@ pub(super) enum VersionPage {
     /// 404 from what is a DevTools server all the same: Chrome 144 and later, where the person allowed debugging in its
     /// settings, tells its address in its profile folder alone (fact F9).
     Missing,
-    /// 401, 403 or 410: the browser's consent prompt, or a service that wants another key or has ended the browser.
+    /// 403 from what is a DevTools server all the same: a person has yet to allow it.
+    Asks,
+    /// 401, 403 or 410: a service that wants another key or has ended the browser.
     Refused { status: u16 },
     /// Something else speaks HTTP there.
     Other { status: u16, what: String },
@@ -107,6 +109,8 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
     if status != 200 {
         return Ok(match status {
             404 if is_devtools(&agent, address) => VersionPage::Missing,
+            // Only a browser on this machine has a person before it who can be asked; and much else answers 403.
+            403 if !address.tls && address.is_loopback() && is_devtools(&agent, address) => VersionPage::Asks,
             401 | 403 | 410 => VersionPage::Refused { status },
             300..=399 => {
                 let what = format!("it leads elsewhere ({status}), and a key must not go along");
@@ -128,7 +132,7 @@ fn fetch_blocking(address: &Address, limits: Limits) -> Result<VersionPage, Endp
 /// What Chromium says to a caller that names it otherwise than by address (fact D2). Nobody else says that.
 const REFUSES_NAMES: &[u8] = b"Host header is specified and is not an IP address or localhost.";
 
-/// Says whether a port without a version page is a DevTools server, in a way that never raises its consent prompt.
+/// Says whether a port that shows no version page is a DevTools server, in a way that never raises its consent prompt.
 fn is_devtools(agent: &ureq::Agent, address: &Address) -> bool {
     let asked = agent.get(address.version_url().expose()).header("Host", "ostler.invalid").call();
     let said = asked.and_then(|mut reply| reply.body_mut().with_config().limit(MAX_REPLY).read_to_vec());
@@ -189,10 +193,19 @@ pub(super) mod tests {
 
     /// Starts a server that is Chrome 144 and later with debugging allowed in its settings.
     pub(in crate::endpoint) async fn serve_unlisted() -> u16 {
-        serve_by(|request| {
+        serve_devtools("404 Not Found").await
+    }
+
+    /// Starts a DevTools server that refuses its version page until its person allows it.
+    pub(in crate::endpoint) async fn serve_asking() -> u16 {
+        serve_devtools("403 Forbidden").await
+    }
+
+    async fn serve_devtools(status: &'static str) -> u16 {
+        serve_by(move |request| {
             let by_name = request.to_ascii_lowercase().contains("host: ostler.invalid");
             let refusal = String::from_utf8_lossy(REFUSES_NAMES);
-            if by_name { reply("500 Internal Server Error", &refusal) } else { reply("404 Not Found", "") }
+            if by_name { reply("500 Internal Server Error", &refusal) } else { reply(status, "") }
         })
         .await
     }
@@ -240,6 +253,9 @@ pub(super) mod tests {
         let port = serve_unlisted().await;
         let page = VersionPage::fetch(&Address::local(port), Limits::default()).await.expect("an answer");
         assert_eq!(page, VersionPage::Missing);
+        let port = serve_asking().await;
+        let page = VersionPage::fetch(&Address::local(port), Limits::default()).await.expect("an answer");
+        assert_eq!(page, VersionPage::Asks);
         let refused = ask(reply("403 Forbidden", "")).await.expect("an answer");
         assert_eq!(refused, VersionPage::Refused { status: 403 });
     }

@@ -323,3 +323,22 @@ fn source_of_url(url: SecretUrl) -> (Key, Source) {
     let is_websocket = url.expose().starts_with("ws");
     (Key::Url(url), if is_websocket { Source::WebSocket(given) } else { Source::Http(given) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cloud_browser_that_was_left_is_told_of_while_the_new_one_asks_for_consent() {
+        let asks = CallError::BrowserGone { why: "click Allow".to_owned(), retry_after_ms: Some(2000) };
+        let task = TaskId::from("t");
+        let left = "the browser-use cloud browser 1 was not stopped".to_owned();
+        let error = goes_on_later(asks.clone(), &task, Some(left)).to_string();
+        assert!(
+            error.starts_with("click Allow, with task t in it; also, the browser-use cloud browser 1 was not"),
+            "{error}"
+        );
+        let error = goes_on_later(asks, &task, None).to_string();
+        assert!(error.starts_with("click Allow, with task t in it") && !error.contains("also"), "{error}");
+    }
+}

@@ -5,6 +5,7 @@
 use super::{Live, Search, USUAL_PORTS, unreadable};
 use crate::endpoint::devtools_port;
 use crate::endpoint::error::EndpointError;
+use crate::endpoint::listener;
 use crate::endpoint::version_page::Limits;
 use crate::endpoint::{Machine, Wanted};
 
@@ -31,7 +32,8 @@ pub(crate) enum Standing {
 /// Looks over all browsers of the machine. No port is asked anything that could raise a prompt.
 pub(crate) async fn survey(machine: &Machine) -> Vec<Sighting> {
     let limits = Limits::NEAR;
-    Search { wanted: &Wanted::Any, machine, ports: &USUAL_PORTS, nobodys: &[], limits }.survey().await
+    let (wanted, ports, stranger) = (&Wanted::Any, &USUAL_PORTS, listener::stranger);
+    Search { wanted, machine, ports, nobodys: &[], limits, stranger }.survey().await
 }
 
 impl Search<'_> {

@@ -216,7 +216,7 @@ async fn one_that_took_no_connection_is_passed_over() {
 #[tokio::test]
 async fn one_that_is_open_comes_before_one_that_refuses() {
     let mut home = Home::new();
-    let (asking, live) = (serve(reply("403 Forbidden", "")).await, serve(other_browser()).await);
+    let (asking, live) = (serve_asking().await, serve(other_browser()).await);
     home.note(CHROME, asking, 0);
     home.ports = vec![live];
     home.finds(Wanted::Any, live, "port {port}").await;

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::super::devtools_port::tests::{machine, record};
-use super::super::version_page::tests::{reply, serve, serve_unlisted, version};
+use super::super::version_page::tests::{reply, serve, serve_asking, serve_unlisted, version};
 use super::*;
 
 mod found;
@@ -30,12 +30,13 @@ struct Home {
     ports: Vec<u16>,
     nobodys: Vec<SecretUrl>,
     config_home: Option<PathBuf>,
+    stranger: fn(u16) -> Option<u32>,
 }
 
 impl Home {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { folder, ports: Vec::new(), nobodys: Vec::new(), config_home: None }
+        Self { folder, ports: Vec::new(), nobodys: Vec::new(), config_home: None, stranger: |_| None }
     }
 
     fn path(&self, profile: &str) -> PathBuf {
@@ -78,15 +79,16 @@ impl Home {
         let mut machine = machine(self.folder.path());
         machine.config_home.clone_from(&self.config_home);
         let limits = Limits { total: Duration::from_secs(1), ..Limits::default() };
-        Search { wanted, machine: &machine, ports: &self.ports, nobodys: &self.nobodys, limits }.run().await
+        let (ports, nobodys, stranger) = (&self.ports, &self.nobodys, self.stranger);
+        Search { wanted, machine: &machine, ports, nobodys, limits, stranger }.run().await
     }
 
     /// Looks over all browsers and returns how each stands, in words.
     async fn survey(&self) -> Vec<String> {
         let machine = machine(self.folder.path());
         let limits = Limits { total: Duration::from_secs(1), ..Limits::default() };
-        let search =
-            Search { wanted: &Wanted::Any, machine: &machine, ports: &self.ports, nobodys: &self.nobodys, limits };
+        let (wanted, ports, nobodys, stranger) = (&Wanted::Any, &self.ports, &self.nobodys, self.stranger);
+        let search = Search { wanted, machine: &machine, ports, nobodys, limits, stranger };
         let words = |sighting: Sighting| match sighting.standing {
             Standing::Ready { port } => format!("{} is ready on {port}", sighting.browser),
             Standing::Asks { port } => format!("{} asks on {port}", sighting.browser),

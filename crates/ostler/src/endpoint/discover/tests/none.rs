@@ -176,7 +176,7 @@ async fn a_browser_that_runs_takes_the_connection_and_says_nothing() {
 #[tokio::test]
 async fn a_browser_that_refuses_is_waiting_for_its_person() {
     let home = Home::new();
-    let port = serve(reply("403 Forbidden", "")).await;
+    let port = serve_asking().await;
     home.note(CHROME, port, 0);
     let said = format!(
         "the browser at 127.0.0.1:{port} asks whether it may be debugged: click Allow in the browser's window; the connection then goes on by itself"
@@ -227,8 +227,8 @@ async fn a_lock_of_another_machine_says_nothing_of_this_one() {
     home.in_use(CHROME);
     let mut machine = machine(home.folder.path());
     machine.host = Some("this-one".to_owned());
-    let search =
-        Search { wanted: &Wanted::Any, machine: &machine, ports: &[], nobodys: &[], limits: Limits::default() };
+    let (wanted, limits, stranger) = (&Wanted::Any, Limits::default(), |_| None);
+    let search = Search { wanted, machine: &machine, ports: &[], nobodys: &[], limits, stranger };
     let error = search.run().await.expect_err("nothing runs here");
     assert!(matches!(error, EndpointError::NothingFound { .. }), "{error}");
 }
@@ -242,4 +242,26 @@ async fn a_profile_that_cannot_be_looked_into() {
     home.fails(Wanted::Any, "the browser profile ~/.config/google-chrome cannot be looked into (not a directory): run ostler as the user that the browser belongs to").await;
     fs::set_permissions(home.path(CHROME), fs::Permissions::from_mode(0o000)).expect("a mode");
     assert!(unreadable(Path::new(&home.path(CHROME))).is_some());
+}
+
+#[tokio::test]
+async fn the_browser_of_another_user_is_named_and_not_taken() {
+    let mut home = Home::new();
+    let port = serve(browser()).await;
+    (home.ports, home.stranger) = (vec![port], |_| Some(1001));
+    let one = format!("one on port {port} of another user (uid 1001) (`ostler connect http://127.0.0.1:{port}`)");
+    let said = home.search(&Wanted::Any).await.expect_err("nobody asked for that one").to_string();
+    assert!(said.contains(&format!("choose one that runs: {one}")), "{said}");
+    assert_eq!(home.survey().await, [format!("{one} is ready on {port}")]);
+    // Whoever had it, by asking for it, finds it again.
+    home.finds(Wanted::Port(port), port, "port {port}").await;
+}
+
+#[tokio::test]
+async fn a_server_on_a_usual_port_that_refuses_everybody_is_no_browser_that_asks() {
+    let mut home = Home::new();
+    home.ports = vec![serve(reply("403 Forbidden", "")).await];
+    let error = home.search(&Wanted::Any).await.expect_err("no browser");
+    assert!(matches!(error, EndpointError::NothingFound { .. }), "{error}");
+    assert_eq!(home.survey().await, Vec::<String>::new());
 }

@@ -25,7 +25,7 @@ async fn a_survey_names_every_browser_and_chooses_none() {
 #[tokio::test]
 async fn a_survey_tells_of_a_prompt_that_is_open() {
     let mut home = Home::new();
-    let port = serve(reply("403 Forbidden", "")).await;
+    let port = serve_asking().await;
     home.ports.push(port);
     assert_eq!(home.survey().await, [format!("the browser at 127.0.0.1:{port} asks whether it may be debugged")]);
 }
