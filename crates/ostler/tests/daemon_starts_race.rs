@@ -2,11 +2,17 @@
 
 mod sandbox;
 
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use sandbox::{Ran, Sandbox};
+
+/// How long an end that must not come is waited for. Too short a time lets a fault pass, and fails nothing else.
+const NO_END: Duration = Duration::from_millis(500);
 
 #[test]
 fn twenty_commands_at_once_get_one_daemon_and_all_are_answered() {
@@ -63,7 +69,7 @@ fn who_finds_the_socket_file_finds_the_daemon_listening() {
 #[test]
 fn stops_among_starts_end_whatever_daemon_there_is_and_blame_none() {
     let sandbox = Sandbox::new();
-    let spawn = |mut command: std::process::Command| {
+    let spawn = |mut command: Command| {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ostler runs")
     };
     for _ in 0..5 {
@@ -79,6 +85,27 @@ fn stops_among_starts_end_whatever_daemon_there_is_and_blame_none() {
         }
     }
     sandbox.run(&["stop"]).assert_done();
+}
+
+#[test]
+fn a_stop_waits_for_a_daemon_that_has_its_name_and_does_not_listen_yet() {
+    // A start that is held at that point.
+    let sandbox = Sandbox::new();
+    let mut starting = Command::new("sleep").arg("60").spawn().expect("sleep runs");
+    fs::write(sandbox.pid_file(), starting.id().to_string()).expect("a pid file");
+    let name = File::open(sandbox.pid_file()).expect("the pid file");
+    name.lock().expect("nobody else has it");
+
+    let mut stop = sandbox.ostler(&["stop"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ostler runs");
+    let began = Instant::now();
+    while began.elapsed() < NO_END {
+        let ended = stop.try_wait().expect("our child");
+        assert!(ended.is_none(), "it says that there is no daemon while one is on its way: {ended:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(name);
+    assert!(stop.wait().expect("its end").success());
+    starting.kill().and_then(|()| starting.wait()).expect("the end of sleep");
 }
 
 #[test]
