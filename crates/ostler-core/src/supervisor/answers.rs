@@ -200,9 +200,15 @@ impl Supervisor {
     }
 
     pub(super) fn on_answer_again(&mut self, target: &TargetId, number: DialogId) {
-        let waits = |dialog: &Dialog| dialog.answer.as_ref().is_some_and(|answer| !answer.on_its_way);
-        if self.dialog(target, number).is_some_and(waits) {
-            self.send_answer(target, number);
+        let waits =
+            |dialog: &Dialog| dialog.answer.as_ref().filter(|answer| !answer.on_its_way).map(|answer| answer.by);
+        match self.dialog(target, number).and_then(waits) {
+            // Nobody leaves the page any more, and nobody else has said Cancel.
+            Some(AnsweredBy::Navigation) if !self.is_led_out(target) => {
+                self.give_up_answer(target, number, ClosedBy::Remote);
+            }
+            Some(_) => self.send_answer(target, number),
+            None => {}
         }
     }
 

@@ -358,14 +358,16 @@ impl Supervisor {
         let Some(tab) = self.tabs.get_mut(&target).filter(|tab| tab.session.as_ref() == Some(id)) else { return };
         // The newest: an older one of the same frame was there before this session, and need not be told of.
         let of_frame = |dialog: &Dialog| dialog.view.frame_id == closed.frame_id && !dialog.is_bridged();
-        let Some(at) = tab.dialogs.iter().rposition(of_frame) else { return };
-        let dialog = tab.dialogs.remove(at);
-        // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26).
+        let found = tab.dialogs.iter().rposition(of_frame);
+        // A dialog of another process that opened meanwhile took this one's place, and can be answered no more (A26), also
+        // where this one was there before anybody told of it.
         let mut replaced = false;
-        for lost in tab.dialogs[at..].iter_mut().filter(|dialog| !dialog.is_bridged()) {
+        for lost in tab.dialogs[found.map_or(0, |at| at + 1)..].iter_mut().filter(|dialog| !dialog.is_bridged()) {
             Arc::make_mut(&mut lost.view).answerable = false;
             replaced = true;
         }
+        let Some(at) = found else { return self.touch(&target, Dirty::DIALOGS) };
+        let dialog = tab.dialogs.remove(at);
         if dialog.answer.as_ref().is_none_or(|answer| !answer.on_its_way) {
             let open_for = self.now.as_unix_seconds() - dialog.view.opened_at;
             self.record_closed(&target, dialog, ClosedBy::Remote);

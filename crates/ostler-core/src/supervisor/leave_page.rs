@@ -66,6 +66,11 @@ impl Supervisor {
         self.tabs.get(target).is_some_and(|tab| tab.asked_just_now(self.now))
     }
 
+    /// Returns whether a tab's page is led out of its dialogs, and somebody still waits for that.
+    pub(super) fn is_led_out(&self, target: &TargetId) -> bool {
+        self.tabs.get(target).is_some_and(|tab| tab.lead_out.is_some() && tab.is_wanted_out())
+    }
+
     /// Called right before a client's navigation is sent. Returns whether it has to wait until the page asks no more.
     pub(super) fn must_lead_out(&mut self, id: &SessionId, method: &str, params: Option<&[u8]>) -> bool {
         let Some(target) = self.replaced_by(id, method, params) else { return false };

@@ -115,10 +115,17 @@ impl Supervisor {
     /// Lets go of a page: resumed if it may wait, then detached, back to back. Detached before it is resumed a popup would
     /// hang for good (fact E3), and a resume that nobody needs frees others before their set-up (fact F3).
     pub(super) fn let_go(&mut self, id: &SessionId) {
-        if self.sessions.get(id).is_none_or(|session| session.held || self.may_be_left_held(&session.target)) {
+        let may_wait = |target: &TargetId| self.may_be_left_held(target) && !self.was_let_run(target);
+        if self.sessions.get(id).is_none_or(|session| session.held || may_wait(&session.target)) {
             self.send_own(Purpose::Ignored, Some(id), "Runtime.runIfWaitingForDebugger", "{}");
         }
         self.detach(id);
+    }
+
+    /// Returns whether a tab runs, whatever it looks like: its own session has let it, if it was held at all.
+    fn was_let_run(&self, target: &TargetId) -> bool {
+        let root = self.tabs.get(target).and_then(|tab| self.sessions.get(tab.session.as_ref()?));
+        root.is_some_and(|root| root.supervised && !root.held)
     }
 
     pub(super) fn detach(&mut self, id: &SessionId) {

@@ -127,6 +127,8 @@ impl Schedule {
             Aim::Frame(frame) => self.browser.frames.get(&self.browser.now(*frame)).map(|frame| frame.tab),
             // It may have been put to sleep since, and goes by another number now.
             Aim::Target(tab) => Some(self.browser.now(*tab)),
+            // What waited for the connection is done in one batch, and a tab may be chosen behind this in it.
+            Aim::Current if self.clients.chooses_a_tab(asked.task) => return,
             // A task that found its first tab in this batch may have gone on to another one in it.
             // It may have waited in the tab that was the current one, until its page asked no more.
             Aim::Current if matches!(*method, "Page.navigate" | "Page.reload") => return,

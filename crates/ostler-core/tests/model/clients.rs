@@ -135,6 +135,11 @@ impl Clients {
         self.open.values().chain(self.cancelled.values()).any(|asked| asked.task == task && leaves(&asked.what))
     }
 
+    /// Returns whether a client waits for a tab that it chooses.
+    pub(crate) fn chooses_a_tab(&self, task: usize) -> bool {
+        self.open.values().any(|asked| asked.task == task && asked.what == What::Tab)
+    }
+
     /// Nothing is open that should have ended by now.
     pub(crate) fn assert_none_late(&self, now: u64) {
         for (waiter, asked) in &self.open {

@@ -23,6 +23,19 @@ pub(super) fn ended(entries: &[(&str, ClosedBy)]) -> Vec<(String, ClosedBy)> {
 // --- seen and answered ---
 
 #[test]
+fn a_dialog_that_took_the_place_of_one_that_nobody_told_of_cannot_be_answered_either() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    let answer = bench.accept();
+    let sent = bench.expect("S", ANSWER);
+    bench.closed("S", "T");
+    bench.refuse(&sent, -32602, "No dialog is showing");
+    assert_eq!(bench.code(answer), "dialog_open", "A26");
+    assert_eq!(bench.pending(), ["d-1"]);
+    assert!(!bench.view().pending_dialogs[0].answerable);
+}
+
+#[test]
 fn a_dialog_that_cannot_be_answered_for_now_blocks_calls_while_another_answer_is_tried() {
     let mut bench = Bench::with_tab();
     bench.opening("S", "T", "confirm", "");

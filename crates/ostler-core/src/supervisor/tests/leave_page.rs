@@ -79,6 +79,21 @@ fn a_page_that_never_stops_asking_is_not_reloaded_and_its_dialog_told_of() {
 }
 
 #[test]
+fn a_cancel_that_was_refused_is_not_said_again_once_nobody_leaves_the_page() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    let call = bench.call_with(NAVIGATE, ELSEWHERE);
+    let cancel = bench.expect("S", ANSWER);
+    bench.refuse(&cancel, -32000, "Not attached to an active page");
+    bench.input(Input::Cancel(call));
+    bench.pass(Duration::from_secs(1));
+    assert!(!bench.was_sent("S", ANSWER));
+    assert_eq!(bench.pending(), ["d-1"], "it is the agent's again");
+    bench.accept();
+    assert!(bench.was_sent("S", ANSWER));
+}
+
+#[test]
 fn a_page_that_asked_a_moment_ago_may_ask_again_and_one_that_asked_long_ago_is_left_at_once() {
     for (ago, at_once) in [(100, false), (600, true)] {
         let mut bench = Bench::with_tab();

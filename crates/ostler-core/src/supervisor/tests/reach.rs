@@ -147,6 +147,25 @@ fn a_foreign_popup_that_comes_held_is_resumed_and_then_detached() {
 }
 
 #[test]
+fn a_popup_that_has_been_let_run_gets_no_further_resume_whatever_it_looks_like() {
+    let mut bench = Bench::guest();
+    bench.tab_of_guest("T", "S");
+    bench.target_created("U", "page", POPUP);
+    let attach = bench.expect("", "Target.attachToTarget");
+    bench.attached("", "U", "SU", "page", false, POPUP);
+    bench.reply(&attach, r#"{"sessionId":"SU"}"#);
+    bench.answer_set_up("SU", "U", "P");
+    bench.sent.clear();
+    bench.call("Input.dispatchMouseEvent");
+    bench.attached("", "U", "WIDE", "page", false, POPUP);
+    assert!(
+        !bench.was_sent("WIDE", "Runtime.runIfWaitingForDebugger"),
+        "F3: it would let others go before their set-up"
+    );
+    assert_eq!(bench.expect("", "Target.detachFromTarget").param("sessionId"), "WIDE");
+}
+
+#[test]
 fn one_action_after_another_keeps_auto_attach_wide_and_is_told_to_the_browser_once() {
     let mut bench = Bench::guest();
     bench.tab_of_guest("T", "S");
