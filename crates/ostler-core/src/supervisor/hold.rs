@@ -6,6 +6,7 @@
 //! we have caught up (fact F38).
 
 use super::bridge::Told;
+use super::requests::Then;
 use super::sessions::Session;
 use super::{Purpose, Supervisor};
 use crate::ids::{SessionId, TargetId};
@@ -61,17 +62,24 @@ impl Supervisor {
         if self.sessions.get(id).is_some_and(only_ours) { Told::No } else { Told::Yes }
     }
 
-    /// A client switches the Debugger on or off for itself.
-    pub(super) fn on_client_uses_debugger(&mut self, id: &SessionId, method: &str) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            match method {
-                "Debugger.enable" => session.debugged = true,
-                "Debugger.disable" => session.debugged = false,
-                _ => {}
+    /// A client switches the Debugger on or off for itself. Returns what it means for the call.
+    pub(super) fn on_client_uses_debugger(&mut self, id: &SessionId, method: &str) -> Then {
+        let Some(session) = self.sessions.get_mut(id) else { return Then::Nothing };
+        match method {
+            "Debugger.enable" if !session.debugged => {
+                session.debugged = true;
+                return Then::Debug;
             }
+            "Debugger.disable" => session.debugged = false,
+            _ => {}
         }
-        if method == "Debugger.enable" {
-            self.share_debugger(id);
+        Then::Nothing
+    }
+
+    /// The backend does not let it have the Debugger.
+    pub(super) fn on_debugger_refused(&mut self, id: &SessionId) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.debugged = false;
         }
     }
 }

@@ -69,7 +69,7 @@ impl Supervisor {
         flight: &Flight<Purpose>,
         end: End,
     ) {
-        let accepted = matches!(end, End::Answer(Ok(_)));
+        let (accepted, refused) = (matches!(end, End::Answer(Ok(_))), matches!(end, End::Answer(Err(_))));
         let outcome = match end {
             End::Answer(Ok(result)) => {
                 if then == Then::OwnCreated
@@ -83,6 +83,7 @@ impl Supervisor {
             End::Failed(error) => Err(error),
         };
         match then {
+            Then::Debug if refused => flight.session.iter().for_each(|session| self.on_debugger_refused(session)),
             Then::RawAnswer(tab) => self.on_raw_answer_ended(&tab, accepted),
             // The browser closes it without asking anybody (fact A22), but a busy renderer takes its time to go.
             Then::Close(target) if accepted => self.on_closing(&target),

@@ -69,6 +69,8 @@ pub(super) enum Then {
     Close(TargetId),
     /// `Target.attachToTarget`: the session that comes of it is the client's.
     ClientAttach(TargetId),
+    /// `Debugger.enable`: the client has the Debugger on, unless that is refused.
+    Debug,
     /// `Page.handleJavaScriptDialog` on this tab.
     RawAnswer(TargetId),
     /// The world is being made that a `Runtime.evaluate` with these parameters runs in; see `quiet.rs`.

@@ -281,8 +281,9 @@ impl Supervisor {
                 return self.fail_request(request, error);
             }
         }
+        let mut then = Then::Nothing;
         if call.method.starts_with("Debugger.") {
-            self.on_client_uses_debugger(id, &call.method.clone());
+            then = self.on_client_uses_debugger(id, &call.method.clone());
         }
         if let Some(target) = &tab
             && let Some(leaves) = self.must_wait_to_leave(id, &call.method, call.params.as_deref())
@@ -293,7 +294,6 @@ impl Supervisor {
         if blocking::navigates(&call.method) {
             self.clear_the_way(id);
         }
-        let mut then = Then::Nothing;
         if call.method.starts_with("Runtime.") && self.is_quiet(id) {
             self.on_client_uses_runtime(id, &call.method.clone());
         }

@@ -125,7 +125,7 @@ impl Browser {
         }
         let top = self.tabs.contains_key(&target);
         let tab = self.frames[&target].tab;
-        if command.mark.is_some() && &*command.method == "Debugger.enable" {
+        if command.mark.is_some() && &*command.method == "Debugger.enable" && !self.refuses_debugger {
             self.session_mut(session).debugged = true;
         }
         if self.on_bridge_command(&command, session) {

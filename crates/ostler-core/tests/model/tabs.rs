@@ -192,7 +192,6 @@ impl Browser {
         };
         let freed: Vec<No> = self.tabs.iter().filter(held).map(|(tab, _)| *tab).collect();
         for tab in &freed {
-            self.seen("F3: a resume frees a popup of the same process");
             self.release_tab(*tab);
         }
         freed

@@ -76,15 +76,13 @@ pub(crate) struct Bridge {
     reading: Option<CallId>,
     /// Its page asks at this moment, and what it asked before is being closed.
     asked_anew: bool,
-    /// A client uses the Debugger domain as well, and wants its events.
-    pub(super) shared: bool,
     /// Runs while a pause that is somebody else's waits to be resumed by them.
     stray: Option<TimerId>,
 }
 
 impl Bridge {
     fn new(transport: Transport) -> Self {
-        Self { transport, script: None, pauses: 0, reading: None, asked_anew: false, shared: false, stray: None }
+        Self { transport, script: None, pauses: 0, reading: None, asked_anew: false, stray: None }
     }
 
     /// Returns why a client may not send the method on a session with the bridge (fact B4); `None` for all else.
@@ -229,12 +227,6 @@ impl Supervisor {
     }
 
     /// A client switches the Debugger domain on for itself: from now on it sees the events, but for those of ours.
-    pub(super) fn share_debugger(&mut self, id: &SessionId) {
-        if let Some(bridge) = self.bridge_mut(id) {
-            bridge.shared = true;
-        }
-    }
-
     /// A dialog of the bridge is over, but not by an answer. A page that still waits is let go on; one that has left is
     /// not there to hear it, and whatever asks by now does not take the answer for its own.
     pub(super) fn free_bridged(&mut self, dialog: &Dialog) {
@@ -360,7 +352,8 @@ impl Supervisor {
         if crashed || asks || waits {
             return false;
         }
-        let Some(bridge) = self.sessions.get_mut(id).and_then(|session| session.bridge.take()) else { return true };
+        let Some(session) = self.sessions.get_mut(id) else { return true };
+        let (debugged, Some(bridge)) = (session.debugged, session.bridge.take()) else { return true };
         if let Some(timer) = bridge.stray {
             self.timers.stop(timer);
         }
@@ -368,7 +361,8 @@ impl Supervisor {
             self.remove_script(id, &script);
         }
         match bridge.transport {
-            Transport::Pause if bridge.shared => {}
+            // It is a client's too.
+            Transport::Pause if debugged => {}
             Transport::Pause => drop(self.send_own(Purpose::Ignored, Some(id), "Debugger.disable", "{}")),
             Transport::Request => {
                 self.send_own(Purpose::Ignored, Some(id), "Fetch.disable", "{}");

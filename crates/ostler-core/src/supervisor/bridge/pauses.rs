@@ -71,8 +71,10 @@ impl Supervisor {
         if method == "Debugger.scriptParsed" && memmem::find(params.as_bytes(), self.script.name.as_bytes()).is_some() {
             self.on_our_script(params, id);
         }
-        let Some(bridge) = self.bridge_mut(id) else { return self.on_event_without_bridge(method, params, id) };
-        let shared = if bridge.shared { Told::Yes } else { Told::No };
+        if self.bridge_mut(id).is_none() {
+            return self.on_event_without_bridge(method, params, id);
+        }
+        let shared = if self.sessions.get(id).is_some_and(|session| session.debugged) { Told::Yes } else { Told::No };
         match method {
             "Debugger.paused" => self.on_paused(params, id, shared),
             "Debugger.resumed" => self.on_resumed(id, shared),

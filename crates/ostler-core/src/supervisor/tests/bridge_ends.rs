@@ -189,6 +189,17 @@ fn switched_off_beside_a_client_with_the_debugger_the_script_that_is_left_asks_n
 }
 
 #[test]
+fn a_bridge_that_comes_to_a_client_with_the_debugger_leaves_it_that() {
+    let mut bench = Bench::with_tab();
+    bench.call("Debugger.enable");
+    bench.start_task_with("default", DialogPolicy::MustRespond, DialogBridge::Always);
+    bench.paused("S", "7", "theirs");
+    assert!(bench.recorded.iter().any(|(_, method)| method == "Debugger.paused"));
+    bench.switch_bridge_off();
+    assert!(!bench.was_sent("S", "Debugger.disable"), "it is the client's");
+}
+
+#[test]
 fn switched_off_the_bridge_stays_for_the_pause_that_follows_the_last_one() {
     let mut bench = Bench::bridged();
     bench.asks("S", "T", "confirm", 1);

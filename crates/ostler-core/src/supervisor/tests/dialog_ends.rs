@@ -420,6 +420,20 @@ fn a_client_that_has_the_debugger_on_keeps_it_as_it_is() {
 }
 
 #[test]
+fn a_client_whom_the_backend_refuses_the_debugger_does_not_have_it_on() {
+    let mut bench = Bench::with_oopif();
+    let call = bench.call("Debugger.enable");
+    let sent = bench.expect("S", "Debugger.enable");
+    bench.refuse(&sent, -32601, "'Debugger.enable' wasn't found");
+    assert_eq!(bench.code(call), "cdp");
+    bench.sent.clear();
+    bench.opening("S", "O", "confirm", "");
+    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
+    bench.disarm(&["S", "SO"]);
+    bench.expect("S", "Page.navigate");
+}
+
+#[test]
 fn a_tab_that_is_set_up_again_lets_no_popup_of_its_go() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");
