@@ -8,7 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{FrameId, TaskId};
+use crate::shown::{shown, shown_up_to};
 use crate::view::DialogView;
+
+/// How much of a message of the browser's is repeated: it can hold what a client sent, whatever that was.
+const MESSAGE: usize = 1_000;
 
 /// The error of one call, as the contract's section 2 lists them.
 #[derive(Clone, Debug, PartialEq)]
@@ -206,7 +210,7 @@ impl CallError {
     /// Returns what happened, without a full stop.
     pub fn happened(&self) -> String {
         match self {
-            Self::Cdp { message, .. } => message.clone(),
+            Self::Cdp { message, .. } => shown_up_to(message, MESSAGE).to_string(),
             Self::DialogOpen { dialog, sent } => {
                 let verb = if *sent { "blocks this call" } else { "is open on the page, so the call was not sent" };
                 format!("{} {verb}", dialog.describe())
@@ -214,7 +218,7 @@ impl CallError {
             Self::AsksOn { dialog, sent, .. } => {
                 let effect = if *sent { "and this call waits for its end" } else { "so the call was not sent" };
                 format!(
-                    "a script asks again and again without ending: {} dialogs in a row were answered by the dialog policy, \
+                    "a script asks again and again without ending: at least {} dialogs in a row were answered by the dialog policy, \
                      the newest {}, {effect}",
                     dialog.in_a_row,
                     dialog.describe()
@@ -245,28 +249,29 @@ impl CallError {
                     }
                     TimeoutHint::StillBusy | TimeoutHint::None => String::new(),
                 };
-                format!("{method} gave no answer within {timeout_ms} ms{busy}")
+                format!("{} gave no answer within {timeout_ms} ms{busy}", shown(method))
             }
             Self::NotCome { what, timeout_ms, instead } => {
                 format!("{what} within {}; {instead}", in_words(*timeout_ms))
             }
-            Self::SessionGone { what } => format!("{what} does not exist any more"),
+            Self::SessionGone { what } => format!("{} does not exist any more", shown(what)),
             Self::TargetCrashed { what } => format!("the renderer of {what} crashed"),
             Self::FrameInProcess { frame_id, method } => {
+                let method = shown(method);
                 format!(
                     "frame {frame_id} shares its parent's process and has no session, so {method} cannot be sent to it"
                 )
             }
             Self::UnknownOutcome { method, why } => {
-                format!("{why} after {method} was sent, so whether it took effect is not known")
+                format!("{why} after {} was sent, so whether it took effect is not known", shown(method))
             }
-            Self::UnknownFrame { frame_id, .. } => format!("no frame {frame_id} in this task"),
+            Self::UnknownFrame { frame_id, .. } => format!("no frame {} in this task", shown(frame_id)),
             Self::UnknownTask { task, .. } => format!("no task {task}"),
-            Self::UnknownDialog { dialog_id, .. } => format!("no open dialog {dialog_id}"),
+            Self::UnknownDialog { dialog_id, .. } => format!("no open dialog {}", shown(dialog_id)),
             Self::NoDialog { why } => why.unwrap_or("no dialog is open").to_owned(),
             Self::AmbiguousDialog { known } => format!("{} dialogs are open", known.len()),
             Self::BrowserGone { why, .. } => why.clone(),
-            Self::StaleRef { reference, why } => format!("{reference} {why}"),
+            Self::StaleRef { reference, why } => format!("{} {why}", shown_up_to(reference, MESSAGE)),
             Self::NotActionable { what, why, .. } => format!("{what} {why}"),
             Self::BadRequest { field, why } => format!("`{field}`: {why}"),
         }
@@ -506,6 +511,32 @@ mod tests {
             }
             // There is a shell where there is Python.
             Words::Helpers => &["browser_", "\"meta\"", "timeout_ms", "timeout_s", "dialog_id", "`session_id`", "--"],
+        }
+    }
+
+    #[test]
+    fn what_a_client_wrote_is_repeated_in_part_however_long_it_is() {
+        let long = || "x".repeat(100_000);
+        for error in [
+            CallError::Cdp { code: -32601, message: format!("'{}' wasn't found", long()) },
+            CallError::Timeout { method: long(), timeout_ms: 5, hint: TimeoutHint::None },
+            CallError::SessionGone { what: format!("session {}", long()) },
+            CallError::FrameInProcess { frame_id: FrameId::from("F"), method: long() },
+            CallError::UnknownOutcome { method: long(), why: "the page went away" },
+            CallError::UnknownFrame { frame_id: long(), known: Vec::new() },
+            CallError::UnknownDialog { dialog_id: long(), known: Vec::new() },
+        ] {
+            let sentence = error.sentence(Words::Tools);
+            assert!(sentence.len() < 1_500, "{} characters: {}", sentence.len(), error.code());
+            assert!(sentence.contains("… (1000"), "says how long it was: {sentence}");
+        }
+    }
+
+    #[test]
+    fn how_many_dialogs_there_were_is_told_as_what_is_certain() {
+        for error in [asks_in_a_loop(true), asks_in_a_loop(false)] {
+            let sentence = error.sentence(Words::Tools);
+            assert!(sentence.contains("at least 12 "), "{sentence}");
         }
     }
 

@@ -8,11 +8,13 @@
 pub mod cdp;
 mod error;
 mod ids;
+mod shown;
 pub mod supervisor;
 mod time;
 pub mod view;
 
 pub use error::{CallError, TimeoutHint, Words};
 pub use ids::{CallId, DialogId, FrameId, SessionId, TargetId, TaskId, Waiter};
+pub use shown::{Shown, shown, shown_address, shown_up_to};
 pub use supervisor::{Effect, Input, Supervisor};
 pub use time::Timestamp;

@@ -259,7 +259,9 @@ impl DialogView {
             Words::Helpers => "close_tab()",
         };
         let row = self.in_a_row;
-        format!("{out}, or close the tab with {close}: one script has asked {row} times in a row and may never end")
+        format!(
+            "{out}, or close the tab with {close}: one script has asked at least {row} times in a row and may never end"
+        )
     }
 }
 

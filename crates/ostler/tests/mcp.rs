@@ -271,6 +271,7 @@ fn over_http_a_message_that_cannot_be_read_is_answered_as_over_standard_input() 
         (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, 400, r#""code":-32700"#),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, 400, r#""id":null"#),
         (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{}}"#, 200, r#""code":-32602"#),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#, 400, r#"tools/list came before \"initialize\""#),
     ] {
         let answered = server.send("/mcp", &headers.each_ref().map(String::as_str), body);
         assert!(answered.starts_with(&format!("HTTP/1.1 {status} ")), "{body}: {answered}");

@@ -79,6 +79,17 @@ fn a_request_that_the_daemon_calls_bad_exits_with_2() {
 }
 
 #[test]
+fn what_can_be_no_tasks_name_is_refused_by_verbs_too_that_look_at_all_tasks() {
+    let sandbox = Sandbox::new();
+    for verb in ["status", "watch", "interrupt"] {
+        let ran = sandbox.run(&[verb, "--task", "a b"]);
+        ran.assert_failed(2, &["--task: must be 1 to 128 characters out of A-Z, a-z, 0-9"]);
+    }
+    let ran = Ran::of(sandbox.ostler(&["status"]).env("OSTLER_TASK", "a/b"));
+    ran.assert_failed(2, &["OSTLER_TASK: must be 1 to 128 characters"]);
+}
+
+#[test]
 fn a_program_that_answers_nonsense_is_told_from_a_daemon() {
     let sandbox = Sandbox::new();
     let _daemon = FakeDaemon::start(&sandbox, |_| "220 mail.example ESMTP".to_owned());

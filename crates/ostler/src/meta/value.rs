@@ -4,20 +4,13 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use memchr::memchr;
+pub(crate) use ostler_core::shown;
 use ostler_core::{CallError, TaskId, Words};
 use serde_json::value::RawValue;
-
-/// How much of a client's own text an error shows.
-const SHOWN: usize = 64;
 
 /// Returns the error for a field that is not what it should be.
 pub(crate) fn bad(field: &'static str, why: impl Into<String>) -> CallError {
     CallError::BadRequest { field, why: why.into() }
-}
-
-/// Returns as much of a client's text as an error should repeat.
-pub(crate) fn shown(text: &str) -> &str {
-    text.char_indices().nth(SHOWN).map_or(text, |(end, _)| &text[..end])
 }
 
 /// Returns a text that is not empty. It is borrowed from the line unless it holds escapes.
@@ -79,13 +72,14 @@ pub(crate) fn words(field: &'static str, raw: &RawValue) -> Result<Words, CallEr
 
 /// Returns the name of a task.
 pub(crate) fn task(field: &'static str, raw: &RawValue) -> Result<TaskId, CallError> {
-    let name = text(field, raw)?;
+    task_name(&text(field, raw)?).map_err(|why| bad(field, why))
+}
+
+/// Returns the task of a name, or what is wrong with the name.
+pub(crate) fn task_name(name: &str) -> Result<TaskId, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
-    if name.len() > TaskId::MAX_LEN || !name.bytes().all(allowed) {
-        return Err(bad(
-            field,
-            format!("must be 1 to {} characters out of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`", TaskId::MAX_LEN),
-        ));
+    if name.is_empty() || name.len() > TaskId::MAX_LEN || !name.bytes().all(allowed) {
+        return Err(format!("must be 1 to {} characters out of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`", TaskId::MAX_LEN));
     }
-    Ok(TaskId::from(&*name))
+    Ok(TaskId::from(name))
 }

@@ -21,6 +21,14 @@ pub(super) fn read<A: DeserializeOwned + JsonSchema>(name: &str, args: Option<&R
     serde_json::from_str(json).map_err(|_| bad("args", fault(name, json, &schema::exact::<A>())))
 }
 
+/// Returns the name of a thing that was given. An empty one is a mistake, and not the same as none.
+pub(super) fn named(field: &'static str, given: Option<String>) -> Result<Option<String>, CallError> {
+    match given {
+        Some(name) if name.trim().is_empty() => Err(bad(field, "must not be empty; leave it out instead")),
+        given => Ok(given),
+    }
+}
+
 /// Says what is wrong with arguments that cannot be read.
 fn fault(name: &str, json: &str, schema: &Value) -> String {
     let Ok(given) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) else {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::arguments::named;
 use super::context::{Context, HUNG, Route};
 use super::outcome::Outcome;
 use super::tab_names;
@@ -46,11 +47,12 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     }
     let timeout = times::tool_timeout(args.timeout_s, CALL_DEFAULT, CALL_LONGEST);
     let timeout = timeout.map_err(|why| bad("timeout_s", why))?;
+    let (target, frame) = (named("target_id", args.target_id)?, named("frame_id", args.frame_id)?);
     let view = context.view()?;
     let route = Route {
-        target: args.target_id.as_deref().map(|given| tab_names::target(&view, given)).transpose()?,
+        target: target.as_deref().map(|given| tab_names::target(&view, given)).transpose()?,
         session: None,
-        frame: args.frame_id.as_deref().map(Into::into),
+        frame: frame.as_deref().map(Into::into),
         timeout: Some(timeout),
     };
     if args.timeout_s.is_none() && needs_an_answer(&args.method) {

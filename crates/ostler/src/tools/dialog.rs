@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::arguments::named;
 use super::context::Context;
 use super::outcome::Outcome;
 use crate::meta::TaskLayer;
@@ -39,6 +40,7 @@ struct Data {
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let Args { action, prompt_text, dialog_id } = args;
+    let dialog_id = named("dialog_id", dialog_id)?;
     let accept = matches!(action, Action::Accept);
     // Raw, because a page can be given halves of surrogate pairs, which no text holds.
     let prompt_text = prompt_text.filter(|raw| raw.get() != "null");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ostler_core::view::DialogView;
-use ostler_core::{CallError, DialogId, SessionId, TimeoutHint, Words};
+use ostler_core::{CallError, DialogId, SessionId, TimeoutHint, Words, shown_address};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -103,14 +103,14 @@ pub(super) const UNKNOWN_CAUSE: &str = "a dialog in another tab that has frames 
 
 /// Returns the words for a frame of the page. One that has no document yet has no address either.
 pub(super) fn frame_at(url: &str) -> String {
-    if url.is_empty() { "one of its frames".to_owned() } else { format!("its frame {url}") }
+    if url.is_empty() { "one of its frames".to_owned() } else { format!("its frame {}", shown_address(url)) }
 }
 
 /// Says what a script does for which a page does not answer, and what ends it.
 pub(super) fn why(error: &CallError, words: Words) -> String {
     match (error, error.next_step(words)) {
         (CallError::AsksOn { dialog, .. }, Some(step)) => format!(
-            "a script asks again and again without ending ({} dialogs in a row were answered by the dialog policy); {step}",
+            "a script asks again and again without ending (at least {} dialogs in a row were answered by the dialog policy); {step}",
             dialog.in_a_row
         ),
         (_, Some(step)) => format!("a script keeps it busy; wait, {step}"),

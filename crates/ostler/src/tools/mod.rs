@@ -163,7 +163,7 @@ pub(crate) async fn run<T: TaskLayer>(
     let outcome = tokio::select! {
         outcome = dispatch(name, &context, args) => outcome,
         // A script is told by its own calls.
-        error = stopped::is_silent(&context), if name != "browser_run" => Err(error),
+        error = stopped::is_silent(&context, name), if name != "browser_run" => Err(error),
     };
     let after = tasks.view(task);
     let open = after.as_deref().map_or_else(|_| Arc::default(), open_dialogs);

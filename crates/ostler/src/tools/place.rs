@@ -13,7 +13,7 @@ use crate::page::{Reached, Ref, There, Use};
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
     /// An element, by its ref.
-    Ref(String),
+    Ref(Ref),
     /// A place in the viewport.
     At(Point),
 }
@@ -32,7 +32,7 @@ impl Place {
     pub(super) fn read(reference: Option<String>, x: Option<f64>, y: Option<f64>) -> Result<Option<Self>, CallError> {
         match (reference, x, y) {
             (None, None, None) => Ok(None),
-            (Some(reference), None, None) => Ok(Some(Self::Ref(reference))),
+            (Some(reference), None, None) => Ref::parse(&reference).map(|reference| Some(Self::Ref(reference))),
             (None, Some(x), Some(y)) => Ok(Some(Self::At(Point { x, y }))),
             (Some(_), ..) => Err(bad("ref", "cannot stand beside x and y: name an element or a place")),
             (None, ..) => Err(bad("x", "and y go together: name both")),
@@ -47,7 +47,7 @@ const MAX_MOVES: usize = 3;
 /// mouse is there by then.
 pub(super) async fn move_to<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, modifiers: u8) -> Result<Found, CallError> {
     let reference = match place {
-        Place::Ref(reference) => Ref::parse(reference)?,
+        Place::Ref(reference) => *reference,
         Place::At(point) => {
             // Nothing is moved outside of the viewport.
             at(tab, *point).await?;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use super::arguments::named;
 use super::context::Context;
 use super::held_up;
 use super::outcome::{Outcome, dialog_line};
@@ -78,6 +79,7 @@ struct Stale {
 }
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
+    let args = Args { frame_id: named("frame_id", args.frame_id)?, ..args };
     let max_chars = args.max_chars.unwrap_or(DEFAULT_CHARS);
     if !(FEWEST_CHARS..=MOST_CHARS).contains(&max_chars) {
         return Err(bad("max_chars", format!("must be a whole number from {FEWEST_CHARS} to {MOST_CHARS}")));

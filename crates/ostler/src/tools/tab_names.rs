@@ -20,7 +20,11 @@ pub(super) fn target(view: &TaskView, given: &str) -> Result<TargetId, CallError
 
 /// Returns the error for a tab that is not, or not any more, there.
 pub(super) fn no_tab(view: &TaskView, given: &str) -> CallError {
+    bad("target_id", format!("{:?} is no tab of this task; {}", shown(given), known(view)))
+}
+
+/// Returns the words for the tabs that there are.
+pub(super) fn known(view: &TaskView) -> String {
     let known: Vec<_> = view.tabs.iter().map(name).collect();
-    let known = if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
-    bad("target_id", format!("{:?} is no tab of this task; {known}", shown(given)))
+    if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) }
 }

@@ -3,11 +3,12 @@
 //! The list is made from what is known, so that one bad tab never slows it down.
 
 use ostler_core::view::{TabState, TabView, TaskView};
-use ostler_core::{CallError, TargetId};
+use ostler_core::{CallError, TargetId, shown, shown_address};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::arguments::named;
 use super::context::{Context, Route};
 use super::outcome::Outcome;
 use super::{navigate, tab_names};
@@ -52,6 +53,7 @@ struct Listed<'a> {
 
 pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> Result<Outcome, CallError> {
     let Args { action, target_id, url } = args;
+    let target_id = named("target_id", target_id)?;
     if url.is_some() && action != Action::New {
         return Err(bad("url", "goes with action new; browser_navigate opens it in the current tab"));
     }
@@ -65,8 +67,11 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
             }
         },
         Action::Switch => {
-            let given = target_id.ok_or_else(|| bad("target_id", "is missing: name the tab to switch to"))?;
-            let target = tab_names::target(&*context.view()?, &given)?;
+            let view = context.view()?;
+            let given = target_id.ok_or_else(|| {
+                bad("target_id", format!("is missing: name the tab to switch to; {}", tab_names::known(&view)))
+            })?;
+            let target = tab_names::target(&view, &given)?;
             context.tasks.set_session(context.task, None, Some(target)).await?;
             Ok(list(&*context.view()?, ""))
         }
@@ -111,7 +116,8 @@ async fn close<T: TaskLayer>(context: &Context<'_, T>, given: Option<&str>) -> R
     // The browser closes it without asking the page, so that a hung one goes as well (fact A22).
     let params = json!({"targetId": target});
     let _closed: Value = context.call("Target.closeTarget", &params, Route::default()).await?;
-    Ok(list(&*context.view()?, &format!("Closed {name}.\n")))
+    let which = if given.is_none() { ", the current tab" } else { "" };
+    Ok(list(&*context.view()?, &format!("Closed {name}{which}.\n")))
 }
 
 fn list(view: &TaskView, before: &str) -> Outcome {
@@ -145,5 +151,5 @@ fn line(tab: &Listed<'_>) -> String {
         TabState::Crashed => " [crashed: navigate it to start it again]",
     };
     let current = if tab.current { " (current)" } else { "" };
-    format!("{}{current} {:?} {}{state}", tab.id, tab.title, tab.url)
+    format!("{}{current} {:?} {}{state}", tab.id, shown(tab.title), shown_address(tab.url))
 }

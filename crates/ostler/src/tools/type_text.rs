@@ -76,6 +76,9 @@ enum Kind {
     None,
 }
 
+/// How many options of a list are named to one who asked for another.
+const MOST_OPTIONS: usize = 40;
+
 /// How long the field may take to say what it holds in the end.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
@@ -157,8 +160,13 @@ impl<T: TaskLayer> Typing<'_, T> {
         if set.ok {
             return Ok(());
         }
-        let options: Vec<_> = set.options.iter().map(|option| format!("{:?}", option.0)).collect();
-        Err(bad("text", format!("the list has no option {:?}; it has {}", shown(self.text), options.join(", "))))
+        let named = set.options.iter().take(MOST_OPTIONS);
+        let named: Vec<_> = named.map(|option| format!("{:?}", shown(&option.0))).collect();
+        let more = match set.options.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Err(bad("text", format!("the list has no option {:?}; it has {}{more}", shown(self.text), named.join(", "))))
     }
 
     async fn set(&self, field: &Field) -> Result<(), CallError> {

@@ -112,7 +112,10 @@ fn an_agent_that_answers_a_script_again_and_again_is_told_how_often_and_of_the_w
         assert!(!asks(&mut bench).contains("close the tab"));
     }
     let said = asks(&mut bench);
-    assert!(said.contains("or close the tab with browser_tabs: one script has asked 4 times in a row"), "{said}");
+    assert!(
+        said.contains("or close the tab with browser_tabs: one script has asked at least 4 times in a row"),
+        "{said}"
+    );
     // Then the script ends, and another one asks.
     let probe = bench.expect("S", PROBE);
     bench.reply(&probe, "{}");

@@ -10,6 +10,7 @@ use super::{reply, screen};
 use crate::client::Client;
 use crate::config::{ClientSettings, ConfigError, Environment};
 use crate::exit_code::Exit;
+use crate::meta::value::task_name;
 
 /// One run of the command.
 #[derive(Debug)]
@@ -26,10 +27,14 @@ impl Context {
     /// Fills in from the environment what the arguments leave open.
     pub(super) fn new(task: Option<String>, json: bool) -> Result<Self, Failure> {
         let environment = Environment::of_this_process();
-        let task = match task {
-            Some(task) => Some(task),
-            None => environment.task()?,
+        let (source, task) = match task {
+            Some(task) => ("--task", Some(task)),
+            None => ("OSTLER_TASK", environment.task()?),
         };
+        // Some verbs look at all tasks and would never say that this cannot be one.
+        if let Some(Err(why)) = task.as_deref().map(task_name) {
+            return Err(Failure::WrongCall(format!("{source}: {why}")));
+        }
         Ok(Self { environment, task, json })
     }
 

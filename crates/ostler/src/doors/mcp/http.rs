@@ -25,7 +25,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use super::screen::{self, Fault, Refusal};
+use super::screen::{self, Fault, Handshake, Refusal};
 use super::server::Server;
 use super::token::Token;
 
@@ -33,6 +33,8 @@ use super::token::Token;
 pub(super) const PATH: &str = "/mcp";
 /// The largest message, in bytes: what the SDK takes.
 const MAX_BODY: usize = 4 << 20;
+/// By this a request names its session.
+const SESSION_HEADER: &str = "mcp-session-id";
 /// How long a session lasts in which nothing happens: a person may come back to it the next morning.
 const SESSION: Duration = Duration::from_secs(24 * 3_600);
 
@@ -101,7 +103,9 @@ async fn answer(request: Request<Incoming>, mcp: Mcp, token: Arc<Token>) -> Resu
         return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have 4 MiB at most"));
     };
     let body = body.to_bytes();
-    match screen::refusal(&body, MAX_BODY) {
+    // Who has a session has been through the handshake.
+    let mut handshake = if head.headers.contains_key(SESSION_HEADER) { Handshake::Begun } else { Handshake::Missing };
+    match screen::refusal(&body, MAX_BODY).or_else(|| handshake.take(&body)) {
         Some(refusal) => Ok(refused(&refusal)),
         None => Ok(mcp.handle(Request::from_parts(head, Full::new(body))).await),
     }

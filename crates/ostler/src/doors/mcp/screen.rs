@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use ostler_core::shown;
 use rmcp::model::{CallToolRequestParams, InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -102,6 +103,42 @@ pub(super) fn refusal(message: &[u8], most: usize) -> Option<Refusal> {
     refuse(Fault::Params, id, format!("\"params\" of {method}: {wrong}"))
 }
 
+/// What is done before the host has said who it is: to say so, and what tells how.
+const BEFORE_HANDSHAKE: &[&str] = &["initialize", "ping", "server/discover"];
+/// By this a request brings itself what the handshake would tell.
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// Where a host stands in its handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Handshake {
+    #[default]
+    Missing,
+    Begun,
+}
+
+impl Handshake {
+    /// Takes in a message that can be read; returns the answer to a request that comes too early. What the SDK says of
+    /// such a one is of another protocol version, which few hosts speak.
+    pub(super) fn take(&mut self, message: &[u8]) -> Option<Refusal> {
+        if *self == Self::Begun {
+            return None;
+        }
+        let message: Map<String, Value> = serde_json::from_slice(message).ok()?;
+        let (id, method) = (message.get("id")?, message.get("method")?.as_str()?);
+        if method == "initialize" {
+            *self = Self::Begun;
+        }
+        let meta = message.get("params").and_then(|params| params.get("_meta"));
+        if BEFORE_HANDSHAKE.contains(&method) || meta.is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some()) {
+            return None;
+        }
+        let why = format!(
+            "{method} came before \"initialize\": send that first, and \"notifications/initialized\" behind it"
+        );
+        Some(Refusal { fault: Fault::Request, id: id.clone(), why })
+    }
+}
+
 /// Returns the answer to what is no JSON, or whose texts are none.
 fn unread(message: &[u8], error: &serde_json::Error) -> Refusal {
     #[derive(Deserialize)]
@@ -119,11 +156,6 @@ fn unread(message: &[u8], error: &serde_json::Error) -> Refusal {
     };
     let id = named.and_then(|named| named.id).and_then(|id| serde_json::from_str(id.get()).ok());
     Refusal { fault: Fault::Parse, id: id.unwrap_or_default(), why }
-}
-
-/// Returns as much of a name as says which one it is.
-fn shown(name: &str) -> &str {
-    ostler_core::cdp::text::cut(name, 100)
 }
 
 #[cfg(test)]
@@ -177,6 +209,28 @@ mod tests {
         let refused = answer(&long);
         assert_eq!([&refused["id"], &refused["error"]["code"]], [&json!(7), &json!(-32600)], "{refused}");
         assert!(refused.to_string().contains("a message may have 1000"), "{refused}");
+    }
+
+    #[test]
+    fn a_request_before_the_handshake_is_told_what_comes_first() {
+        let message =
+            |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":3,"method":"{method}","params":{params}}}"#);
+        let mut handshake = Handshake::Missing;
+        let refused = handshake.take(message("tools/call", r#"{"name":"browser_tabs"}"#).as_bytes()).expect("refused");
+        let expected = r#"tools/call came before \"initialize\": send that first"#;
+        assert!(refused.to_string().contains(expected), "{refused}");
+        assert!(
+            refused.to_string().contains(r#""code":-32600"#) && refused.to_string().contains(r#""id":3"#),
+            "{refused}"
+        );
+        let stateless = format!(r#"{{"name":"x","_meta":{{"{PROTOCOL_VERSION}":"2026-07-28"}}}}"#);
+        for (method, params) in [("ping", "{}"), ("server/discover", "{}"), ("tools/call", &*stateless)] {
+            assert!(handshake.take(message(method, params).as_bytes()).is_none(), "{method}");
+        }
+        assert_eq!(handshake, Handshake::Missing);
+        assert!(handshake.take(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).is_none());
+        assert!(handshake.take(message("initialize", "{}").as_bytes()).is_none());
+        assert!(handshake.take(message("tools/list", "{}").as_bytes()).is_none());
     }
 
     #[test]

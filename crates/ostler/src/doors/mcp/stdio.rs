@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::screen;
+use super::screen::{self, Handshake};
 
 /// How much of a message is on its way to the SDK, or from it, at a time.
 const PIPE: usize = 64 << 10;
@@ -44,13 +44,16 @@ impl Pipes {
 /// Passes on what is for the SDK, and has the rest answered.
 async fn read_lines(host: impl AsyncRead + Unpin, mut sdk: DuplexStream, answers: mpsc::UnboundedSender<String>) {
     let mut host = BufReader::new(host);
-    let mut line = Vec::new();
+    let (mut line, mut handshake) = (Vec::new(), Handshake::Missing);
     while host.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
         if line.last() != Some(&b'\n') {
             // The last one counts as well.
             line.push(b'\n');
         }
-        let refusal = if line.trim_ascii().is_empty() { None } else { screen::refusal(&line, MAX_LINE) };
+        let refusal = match line.trim_ascii().is_empty() {
+            true => None,
+            false => screen::refusal(&line, MAX_LINE).or_else(|| handshake.take(&line)),
+        };
         match refusal {
             Some(refusal) => {
                 let _ = answers.send(format!("{refusal}\n"));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use ostler_core::cdp::text::LossyText;
 use ostler_core::view::{Arrival, TabState};
-use ostler_core::{CallError, TimeoutHint, Words};
+use ostler_core::{CallError, TimeoutHint, Words, shown_address};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -350,14 +350,15 @@ impl Aftermath {
         }
         match &self.page {
             Some(Page { failed: Some(url), status: Some(401 | 407), .. }) => {
-                told.push(format!("{url}: {}.", navigate::WANTS_LOGIN));
+                told.push(format!("{}: {}.", shown_address(url), navigate::WANTS_LOGIN));
             }
             Some(Page { failed: Some(url), .. }) => told.push(format!(
-                "{url} could not be opened and the browser shows its own error page; browser_navigate there says why."
+                "{} could not be opened and the browser shows its own error page; browser_navigate there says why.",
+                shown_address(url)
             )),
-            Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {url}.")),
-            Some(Page { url, .. }) if self.held_up.is_some() => told.push(format!("The page is now {url}.")),
-            Some(Page { url, .. }) => told.push(format!("The page is now {url} and still loading.")),
+            Some(Page { url, loaded: true, .. }) => told.push(format!("The page is now {}.", shown_address(url))),
+            Some(Page { url, .. }) if self.held_up.is_some() => told.push(format!("The page is now {}.", shown_address(url))),
+            Some(Page { url, .. }) => told.push(format!("The page is now {} and still loading.", shown_address(url))),
             None if self.unanswered => told.push(
                 "The page goes to another one, whose server has not answered yet: browser_wait waits for it, browser_cdp \
                  with Page.stopLoading gives it up."
@@ -368,7 +369,7 @@ impl Aftermath {
         told.extend(self.held_up.as_ref().map(|held| held.sentence(words)));
         for tab in &self.new_tabs {
             let NewTab { tab, url } = tab;
-            told.push(format!("It opened tab {tab} ({url}): browser_tabs switches to it."));
+            told.push(format!("It opened tab {tab} ({}): browser_tabs switches to it.", shown_address(url)));
         }
         told
     }

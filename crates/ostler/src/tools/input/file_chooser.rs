@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
-use ostler_core::{CallError, FrameId, SessionId};
+use ostler_core::{CallError, FrameId, SessionId, shown_address};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -124,12 +124,12 @@ pub(in crate::tools) fn check(files: &[String]) -> Result<(), CallError> {
         return Err(bad("files", "must not be empty; leave it out to see whether a click opens a chooser"));
     }
     for file in files {
-        let path = Path::new(file);
+        let (path, given) = (Path::new(file), shown_address(file));
         if !path.is_absolute() {
-            return Err(bad("files", format!("{file:?} must be an absolute path")));
+            return Err(bad("files", format!("{given:?} must be an absolute path")));
         }
         if !path.is_file() {
-            return Err(bad("files", format!("there is no file {file:?}; check the path")));
+            return Err(bad("files", format!("there is no file {given:?}; check the path")));
         }
     }
     Ok(())

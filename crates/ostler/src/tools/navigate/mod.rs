@@ -6,7 +6,7 @@ mod loading;
 use std::time::Duration;
 
 use ostler_core::view::{DialogKind, TabView};
-use ostler_core::{CallError, TimeoutHint};
+use ostler_core::{CallError, TimeoutHint, shown_address};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -115,7 +115,7 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
     let Sent { answer, stopped } = send(tab, url).await?;
     let ended = match answer {
         Ok(navigated) if navigated.is_download => {
-            let text = format!("{url} is a download; the page stays as it was.");
+            let text = format!("{} is a download; the page stays as it was.", shown_address(url));
             return Ok(Outcome::new(text, &json!({"url": url, "download": true})));
         }
         Ok(Navigated { error_text: Some(error), .. }) => {
@@ -152,8 +152,9 @@ async fn open<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, Call
 fn unanswered<T: TaskLayer>(tab: &Tab<'_, T>, url: &str) -> Result<Outcome, CallError> {
     let data = Data::of(tab.view()?, false);
     let text = format!(
-        "{url} is not there yet: its server has not answered within {} s, and {} goes on waiting for it. browser_wait \
-         waits longer; browser_cdp with Page.stopLoading gives it up.",
+        "{} is not there yet: its server has not answered within {} s, and {} goes on waiting for it. browser_wait waits \
+         longer; browser_cdp with Page.stopLoading gives it up.",
+        shown_address(url),
         LOAD.as_secs(),
         data.tab,
     );
@@ -188,9 +189,9 @@ async fn report<T: TaskLayer>(tab: &Tab<'_, T>, loading: Loading, stopped: bool)
     if stopped {
         still += " The page before it did not let go: its beforeunload handler never ended, and was stopped.";
     }
-    let title = if data.title.is_empty() { String::new() } else { format!(" {:?}", data.title) };
+    let title = if data.title.is_empty() { String::new() } else { format!(" {:?}", shown(&data.title)) };
     let status = data.status.filter(|code| *code >= 400).map_or_else(String::new, |code| format!(" (HTTP {code})"));
-    Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", data.url, data.tab), &data))
+    Ok(Outcome::new(format!("Opened {}{title}{status} in {}.{still}", shown_address(&data.url), data.tab), &data))
 }
 
 /// Returns HTTP's status of the document that a tab shows, of its error page too; 0 if there was none.
@@ -215,7 +216,7 @@ fn failed(url: &str, error: &str) -> String {
         "net::ERR_HTTP_RESPONSE_CODE_FAILURE" => "the server answered with an error status and an empty page",
         _ => "the page could not be opened",
     };
-    format!("{url}: {meaning} ({error})")
+    format!("{}: {meaning} ({error})", shown_address(url))
 }
 
 /// Returns the address with `https://` before it where it has no scheme, as a browser's address bar does.

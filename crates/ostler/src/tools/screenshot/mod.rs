@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use ostler_core::CallError;
+use ostler_core::{CallError, shown_address};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -234,15 +234,17 @@ async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Res
 
 /// Refuses a path at which no picture can be, before one is taken.
 fn check(path: &Path) -> Result<(), CallError> {
+    let given = path.to_string_lossy();
+    let given = shown_address(&given);
     if !path.is_absolute() {
-        return Err(bad("path", format!("{path:?} must be absolute")));
+        return Err(bad("path", format!("{given:?} must be absolute")));
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
-        return Err(bad("path", format!("{path:?} must end in .png, since that is what is written")));
+        return Err(bad("path", format!("{given:?} must end in .png, since that is what is written")));
     }
     match path.parent() {
         Some(folder) if folder.is_dir() => Ok(()),
-        _ => Err(bad("path", format!("the folder of {path:?} does not exist; make it first"))),
+        _ => Err(bad("path", format!("the folder of {given:?} does not exist; make it first"))),
     }
 }
 

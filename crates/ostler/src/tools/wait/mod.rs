@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use ostler_core::view::{DialogView, TabState, TabView, TaskView};
-use ostler_core::{CallError, FrameId, SessionId, TargetId};
+use ostler_core::{CallError, FrameId, SessionId, TargetId, shown_address};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -109,9 +109,9 @@ impl Condition {
 
     fn words(&self) -> String {
         match self {
-            Self::Text(text) => format!("the text {text:?}"),
-            Self::Selector(selector) => format!("the selector {selector:?}"),
-            Self::Url(url) => format!("the address {url:?}"),
+            Self::Text(text) => format!("the text {:?}", shown(text)),
+            Self::Selector(selector) => format!("the selector {:?}", shown(selector)),
+            Self::Url(url) => format!("the address {:?}", shown(url)),
             Self::Load => "the load".to_owned(),
             Self::Idle => "a quiet network".to_owned(),
         }
@@ -145,8 +145,8 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     if !came {
         let TabView { url, title, number, state, .. } = tab.view()?;
         let instead = match state {
-            TabState::Hung => format!("a script keeps t{number} busy, at {}", shown(&url)),
-            _ => format!("t{number} shows {:?} at {}", shown(&title), shown(&url)),
+            TabState::Hung => format!("a script keeps t{number} busy, at {}", shown_address(&url)),
+            _ => format!("t{number} shows {:?} at {}", shown(&title), shown_address(&url)),
         };
         return Err(CallError::NotCome {
             what: condition.not_come(),
@@ -155,7 +155,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
         });
     }
     let url = tab.view()?.url;
-    let text = format!("There it is after {waited_s} s: {} ({url}).", condition.words());
+    let text = format!("There it is after {waited_s} s: {} ({}).", condition.words(), shown_address(&url));
     Ok(Outcome::new(text, &json!({"waited_s": waited_s, "url": url})))
 }
 

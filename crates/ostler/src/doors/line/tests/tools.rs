@@ -127,6 +127,52 @@ async fn a_tab_is_named_by_its_short_name_or_its_target() {
 }
 
 #[tokio::test]
+async fn an_empty_name_is_a_mistake_and_not_the_same_as_none() {
+    let (mut client, mut script) = Client::connect();
+    publish(&script, 0);
+    for (tool, args, field) in [
+        ("browser_cdp", r#"{"method":"A.b","frame_id":""}"#, "frame_id"),
+        ("browser_cdp", r#"{"method":"A.b","target_id":" "}"#, "target_id"),
+        ("browser_snapshot", r#"{"frame_id":""}"#, "frame_id"),
+        ("browser_tabs", r#"{"action":"close","target_id":""}"#, "target_id"),
+        ("browser_dialog", r#"{"action":"accept","dialog_id":""}"#, "dialog_id"),
+    ] {
+        let asked = format!(r#"{{"meta":"tool","name":"{tool}","args":{args}}}"#);
+        let sentence = format!("`{field}`: must not be empty; leave it out instead");
+        assert_error(&client.ask(&asked).await, "bad_request", &sentence);
+    }
+    let switch = r#"{"meta":"tool","name":"browser_tabs","args":{"action":"switch"}}"#;
+    assert_error(&client.ask(switch).await, "bad_request", "name the tab to switch to; there are t1, t4");
+    assert!(script.call_now().is_none() && script.asked().is_empty());
+}
+
+#[tokio::test]
+async fn names_and_paths_are_repeated_in_part_however_long_they_are() {
+    let (mut client, script) = Client::connect();
+    publish(&script, 0);
+    let long = "x".repeat(100_000);
+    for (tool, args) in [
+        ("browser_tabs", json!({"action": long})),
+        ("browser_snapshot", json!({"frame_id": long})),
+        ("browser_snapshot", json!({"ref": long})),
+        ("browser_snapshot", json!({"since": long})),
+        ("browser_click", json!({"ref": long})),
+        ("browser_click", json!({"x": 1, "y": 1, "files": [long]})),
+        ("browser_screenshot", json!({"path": long})),
+        (&long, json!({})),
+    ] {
+        let asked = json!({"meta": "tool", "name": tool, "args": args});
+        let line = client.ask(&asked.to_string()).await;
+        assert!(
+            line.len() < 1_500 && line.contains("\"error\""),
+            "{} bytes: {}",
+            line.len(),
+            &line[..line.len().min(500)]
+        );
+    }
+}
+
+#[tokio::test]
 async fn results_and_refusals_both_carry_the_open_dialogs() {
     let (mut client, script) = Client::connect();
     publish(&script, 2);
@@ -156,6 +202,21 @@ async fn the_console_is_read_on_from_where_one_was() {
     assert_eq!(rest["result"]["text"], "9. error: error 9 (http://a/x.js:3)\nGo on with since=9.");
     let none = read(&client.ask(r#"{"meta":"tool","name":"browser_console","args":{"since":9}}"#).await);
     assert_eq!([&none["result"]["text"], &none["result"]["data"]["lost"]], [&json!("Nothing new."), &json!(0)]);
+}
+
+#[tokio::test]
+async fn closing_no_tab_by_name_closes_the_current_one_and_says_which_that_was() {
+    let (mut client, mut script) = Client::connect();
+    publish(&script, 0);
+    client.send(r#"{"meta":"tool","name":"browser_tabs","args":{"action":"close"}}"#).await;
+    let close = script.call().await;
+    assert_eq!((close.request.method.as_str(), close.params()), ("Target.closeTarget", r#"{"targetId":"T1"}"#));
+    close.succeed(r#"{"success":true}"#);
+    let told = read(&client.line().await);
+    assert!(
+        told["result"]["text"].as_str().is_some_and(|text| text.starts_with("Closed t1, the current tab.\n")),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -170,3 +170,18 @@ async fn what_comes_of_an_action_has_the_deadline_of_the_action_itself() {
     assert!((Duration::from_secs(15)..Duration::from_secs(16)).contains(&began.elapsed()), "{:?}", began.elapsed());
     assert_eq!(told["result"]["text"], "Pressed Enter.\nThe page is now http://a/next and still loading.");
 }
+
+#[tokio::test]
+async fn a_stopped_browser_is_told_in_the_name_of_the_tool_that_waited() {
+    let (mut client, mut script) = Client::connect();
+    pause();
+    publish_tab(&script, Arrival::None);
+    client.send(r#"{"meta":"tool","name":"browser_cdp","args":{"method":"Page.reload"}}"#).await;
+    let _unanswered = script.call().await;
+    let alive = script.call().await;
+    let method = alive.request.method.clone();
+    assert_eq!(method, "Browser.getVersion");
+    alive.end(Err(CallError::Timeout { method, timeout_ms: 3000, hint: TimeoutHint::BrowserSilent }));
+    let error = read(&client.line().await)["error"].as_str().expect("a sentence").to_owned();
+    assert!(error.starts_with("browser_cdp gave no answer within 5000 ms; the browser itself"), "{error}");
+}
