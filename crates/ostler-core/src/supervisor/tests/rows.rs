@@ -65,10 +65,15 @@ fn a_script_that_has_asked_a_lot_and_works_on_is_waited_for_as_any_other() {
         let call = bench.client_call("DOM.getDocument");
         let call = bench.make(ClientCall { timeout: ms(3000), ..call });
         bench.expect("S", "DOM.getDocument");
-        bench.pass(ms(3000));
+        bench.pass(ms(2800));
+        let standing = bench.expect("S", "Page.getNavigationHistory");
+        bench.reply(&standing, "{}");
+        bench.pass(ms(200));
         assert_eq!(bench.code(call), "timeout", "{asked_for:?}");
         let said = bench.error(call).to_string();
         assert!(!said.contains("asks again and again"), "{said}");
+        assert!(said.contains("a script has kept the page busy for at least 3"), "{said}");
+        assert_eq!(bench.tab_state("T"), TabState::Hung, "{asked_for:?}");
     }
 }
 
