@@ -1,7 +1,7 @@
 // The page as lines of text: one for each thing that a user could perceive or act on.
 //
 //   heading 1 "Checkout"
-//   textbox "Email" [e1] = "ada@example.com" required
+//   textbox "Email" [e1] = "ada@example.com" type=email required
 //   list
 //    - link "Terms" [e2] → /terms
 //   "A paragraph of the page's own text."

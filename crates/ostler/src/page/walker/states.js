@@ -5,6 +5,7 @@ function statesOf(element, role, focused) {
   if (!element[its.hasAttributes]() && !INTERACTIVE.has(role)) return '';
   const words = [];
   const native = element[its.localName] === 'input';
+  if (native && INPUT_KINDS.has(element.type)) words.push('type=' + element.type);
   const checked = native && element.indeterminate ? 'mixed'
     : native && (element.type === 'checkbox' || element.type === 'radio') ? String(element.checked) : element[its.getAttribute]('aria-checked');
   if (CHECKABLE.has(role)) {
@@ -28,6 +29,9 @@ function statesOf(element, role, focused) {
   if (element === focused) words.push('focused');
   return words.length ? ' ' + words.join(' ') : '';
 }
+
+/** What a field takes, where its role does not tell. */
+const INPUT_KINDS = new Set(['color', 'date', 'datetime-local', 'email', 'file', 'month', 'password', 'tel', 'time', 'url', 'week']);
 
 const CHECKABLE = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem']);
 

@@ -27,12 +27,12 @@ const OUTLINE: &str = r#"heading 1 "Your order"
 "Two items, one of them late."
 link "Help" [e1] → /help?topic=1
 form "Payment" [e2]
- textbox "Email" [e3] = "ada@example.com" required
+ textbox "Email" [e3] = "ada@example.com" type=email required
  textbox "Card number" [e4] invalid
  checkbox "Save it" [e5] checked
  combobox "Country" [e6] = "Germany"
   options: "France" | "Germany"
- textbox "Pin" [e7] = "••••" focused
+ textbox "Pin" [e7] = "••••" type=password focused
  button "Pay" [e8] disabled
 list
  - "Shipping is free"
@@ -341,4 +341,21 @@ fn what_is_no_control_and_can_be_clicked_has_a_ref() {
         "img [e1]\nimg \"Logo\" [e2]\ncanvas [e3]\nheading 2 \"Fold\" [e4]\nlist\n - [e5] \"Pick\"\n - \"Plain\"\n";
     assert!(outline.starts_with(expected), "{outline}");
     assert!(outline.contains("row [e7]: \"Ada\"") && outline.contains("button \"Inner\" [e8]"), "{outline}");
+}
+
+#[test]
+fn a_field_says_what_it_takes_where_its_role_does_not_tell() {
+    let kinds = ["color", "date", "datetime-local", "email", "file", "month", "password", "tel", "time", "url", "week"];
+    let told = ["text", "search", "number", "range", "checkbox", "submit"];
+    let page: String = kinds.iter().chain(&told).map(|kind| format!("<input type={kind} aria-label={kind}>")).collect();
+    let mut world = World::with(&[("/", &page)]);
+    world.go("/");
+    let outline = world.outline();
+    for kind in kinds {
+        let line = outline.lines().find(|line| line.contains(&format!("\"{kind}\"")));
+        assert!(line.is_some_and(|line| line.contains(&format!(" type={kind}"))), "{kind}: {outline}");
+    }
+    for kind in told {
+        assert!(!outline.contains(&format!("type={kind}")), "{kind}: {outline}");
+    }
 }
