@@ -122,8 +122,13 @@ impl Browser {
         };
         let asks = [state.dialog, state.lost].into_iter().flatten().find(of_frame);
         match asks.filter(|_| state.going.is_none() && self.watched(tab)) {
-            // A client may close a tab that is nobody's any more, whatever has opened there since.
-            Some(dialog) => self.ends_by(command, tab, dialog, self.dialogs[&dialog].heard, "F40"),
+            Some(dialog) => {
+                let open = &self.dialogs[&dialog];
+                // A client may close a tab that is nobody's any more, whatever is open there.
+                let somebodys = command.mark.is_none() || open.told.is_some();
+                let heard = if somebodys { open.heard } else { u64::MAX };
+                self.ends_by(command, tab, dialog, heard, "F40")
+            }
             None => false,
         }
     }
