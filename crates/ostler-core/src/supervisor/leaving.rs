@@ -85,6 +85,7 @@ impl Supervisor {
         }
         let Some(tab) = self.tabs.get(target) else { return };
         let (ours, root, armed) = (tab.ours && self.scope == Scope::Guest, tab.session.clone(), tab.armed);
+        let stuck = tab.dialogs.iter().any(|dialog| dialog.stuck);
         if armed {
             // Until the answer to a reload says otherwise, which a lost connection may take away.
             self.left_armed.push(target.clone());
@@ -118,7 +119,7 @@ impl Supervisor {
             }
             Some(root) if may_ask => {
                 let (target, until) = (target.clone(), self.now + LEAVE);
-                self.departed.push(Departed { target, root: root.clone(), sessions, until, stuck: false });
+                self.departed.push(Departed { target, root: root.clone(), sessions, until, stuck });
                 if asks_natively { self.dismiss_departed(&root) } else { self.hear_departed(&root) }
             }
             Some(_) => self.detach_all(sessions),

@@ -31,6 +31,8 @@ impl Supervisor {
         let Some(session) = self.sessions.get(id) else { return };
         if session.kind == Kind::Page
             && let Some(target) = session.tab.clone()
+            // There they are those of its frames, until the document is replaced.
+            && self.tabs.get(&target).is_some_and(|tab| !tab.armed)
         {
             self.close_orphans(&target);
         }

@@ -246,7 +246,9 @@ impl Schedule {
     /// A client's call goes to nobody else's tab, and what a page says to nobody else's task.
     pub(crate) fn client_command_harms_nobody(&self, command: &Command, task: usize) {
         let tab = command.session.and_then(|session| self.browser.tab_of_session(session));
-        if let Some(owner) = tab.and_then(|tab| self.owners.get(&tab)) {
+        // A tab that was just left may have sessions that are nobody's yet.
+        let left = |tab: &No| self.left_at.get(tab).is_some_and(|left| self.now <= left + LEAVE.as_micros() as u64);
+        if let Some(owner) = tab.filter(|tab| !left(tab)).and_then(|tab| self.owners.get(&tab)) {
             assert_eq!(*owner, task, "{} of one task went to another one's tab {tab:?}", command.method);
         }
     }
@@ -331,14 +333,17 @@ impl Schedule {
     /// Before it lets go: dialogs answered, paused scripts resumed.
     pub(crate) fn nothing_waits_for_us(&self) {
         for (number, dialog) in &self.browser.dialogs {
-            let ours = dialog.told.is_some() && self.owners.contains_key(&dialog.tab);
+            // What waits to be looked at goes on when the connection ends (fact B6).
+            let looked_at = !self.may_be_looked_at(dialog);
+            let ours = dialog.told.is_some() && looked_at && self.owners.contains_key(&dialog.tab);
             // What a browser refused before it fell silent nobody hears, and so nobody tries again.
             let unheard = self.browser.silent && dialog.refused;
             assert!(!ours || unheard || dialog.state != State::Open, "dialog {number} is left open");
         }
         for (number, question) in &self.browser.questions {
             let tab = self.browser.tab_of_session(question.session);
-            let told = self.browser.dialogs[number].told.is_some();
+            let dialog = &self.browser.dialogs[number];
+            let told = dialog.told.is_some() && !self.may_be_looked_at(dialog);
             assert!(
                 !told || tab.is_none_or(|tab| !self.owners.contains_key(&tab)),
                 "a script is left waiting in {number}"

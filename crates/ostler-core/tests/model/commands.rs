@@ -76,9 +76,8 @@ impl Browser {
             }
             "Target.detachFromTarget" => {
                 let session = command.params.session_id.as_deref().map_or(0, |name| self.number_in(name));
-                if let Some(known) = self.sessions.get(&session) {
-                    let tab = self.frames.get(&known.target).map_or(0, |frame| frame.tab);
-                    if known.page && self.ends_the_browser_by_letting_go(tab, command) {
+                if self.sessions.contains_key(&session) {
+                    if self.ends_the_browser_by_letting_go(session, command) {
                         return;
                     }
                     self.detach_client(session);
@@ -172,7 +171,7 @@ impl Browser {
                 self.hand_on(command, session);
             }
             "Page.disable" => {
-                if self.sessions[&session].page && self.ends_the_browser_by_letting_go(tab, &command) {
+                if self.ends_the_browser_by_letting_go(session, &command) {
                     return;
                 }
                 let known = self.session_mut(session);

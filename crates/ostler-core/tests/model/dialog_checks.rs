@@ -5,7 +5,7 @@ use ostler_core::view::{ClosedBy, DialogKind, DialogPolicy, MAX_RECENT_DIALOGS};
 use super::No;
 use super::bridge::Way;
 use super::clients::What;
-use super::dialogs::State;
+use super::dialogs::{Dialog, State};
 use super::schedule::Schedule;
 
 /// How long a call may go on that a dialog blocks: until it is known that it does, or while it is being
@@ -39,10 +39,8 @@ impl Schedule {
                 pending.frame_id.as_str() == frame && pending.message == message && pending.kind.as_str() == dialog.kind
             });
             let answerable = pending.map(|pending| pending.answerable);
-            let looked_at = dialog.way != Some(Way::Request) || dialog.told.is_some_and(|told| told + LOOK < self.now);
             match dialog.state {
-                // Whether it may ask is asked of a page that may be blocked itself.
-                State::Open if !looked_at => {}
+                State::Open if self.may_be_looked_at(dialog) => {}
                 State::Open => assert_eq!(answerable, Some(true), "dialog {number} {dialog:?} is open"),
                 // Of a frame whose place nobody has told, the worse counts: it may be in one that was removed.
                 State::Unseen if !self.is_placed(&frame) => {
@@ -86,6 +84,11 @@ impl Schedule {
                 assert!(!free || crashed, "task {task} shows {pending:?} and tab {tab} answers");
             }
         }
+    }
+
+    /// Returns whether it may not be known yet that its frame may ask: that is asked of pages that may be blocked themselves.
+    pub(super) fn may_be_looked_at(&self, dialog: &Dialog) -> bool {
+        dialog.way == Some(Way::Request) && dialog.told.is_none_or(|told| told + LOOK >= self.now)
     }
 
     fn is_placed(&self, frame: &str) -> bool {

@@ -104,9 +104,12 @@ impl Browser {
         self.reply_with(command, &format!(r#""error":{{"code":-32000,"message":"{NOT_ACTIVE}"~}}"#), note);
     }
 
-    /// `Page` is switched off in a tab, or a session goes that has it on. Returns whether that ends the browser; it then has.
-    pub(crate) fn ends_the_browser_by_letting_go(&mut self, tab: No, command: &Command) -> bool {
-        let Some(dialog) = self.tabs.get(&tab).filter(|tab| tab.stuck).and_then(|tab| tab.dialog) else { return false };
+    /// `Page` is switched off in a session, or one goes that has it on. Returns whether that ends the browser, as it does if
+    /// the session saw the dialog open (fact F50); it then has.
+    pub(crate) fn ends_the_browser_by_letting_go(&mut self, session: No, command: &Command) -> bool {
+        let Some(tab) = self.tab_of_session(session).filter(|_| self.sessions[&session].page) else { return false };
+        let stuck = self.tabs[&tab].dialog.filter(|_| self.tabs[&tab].stuck);
+        let Some(dialog) = stuck.filter(|dialog| self.dialogs[dialog].saw.contains(&session)) else { return false };
         // A client's own session is kept from that from the start.
         let open = &self.dialogs[&dialog];
         let heard = if command.mark.is_some() { open.reached } else { open.stuck_heard };
@@ -146,6 +149,8 @@ impl Browser {
 
     /// The connection ends: with it the whole browser, if a dialog waits for its page's next document.
     pub(crate) fn ends_with_the_connection(&self) -> bool {
-        self.tabs.iter().any(|(tab, state)| state.stuck && self.watched(*tab))
+        let stuck = self.tabs.values().filter(|tab| tab.stuck).filter_map(|tab| tab.dialog);
+        let watches = |session: &No| self.sessions.get(session).is_some_and(|session| session.page);
+        stuck.flat_map(|dialog| &self.dialogs[&dialog].saw).any(watches)
     }
 }

@@ -124,6 +124,28 @@ fn a_frame_removed_by_an_enclosing_one_is_recovered_from() {
 }
 
 #[test]
+fn a_frames_dialog_is_told_of_while_its_tab_is_made_safe_though_the_page_answers_its_set_up_late() {
+    let mut bench = Bench::own();
+    bench.target_created("T", "page", "");
+    bench.attached("", "T", "S", "page", false, "");
+    let enable = bench.expect("S", "Page.enable");
+    while bench.tab_state("T") != TabState::Blocked {
+        bench.pass(ms(500));
+        if bench.was_sent("S", "Page.getNavigationHistory") {
+            let history = bench.expect("S", "Page.getNavigationHistory");
+            bench.reply(&history, "{}");
+        }
+    }
+    bench.oopif("S", "T", "O", "SO", "PO");
+    bench.opening("S", "O", "confirm", "");
+    bench.sent.clear();
+    bench.call_with("Page.navigate", r#"{"url":"https://b/"}"#);
+    assert!(bench.was_sent("SO", "Page.disable"), "F38");
+    bench.reply(&enable, "{}");
+    assert!(bench.pending().contains(&"d-2".to_owned()), "{:?}", bench.pending());
+}
+
+#[test]
 fn nothing_reaches_a_tab_that_recovers() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");

@@ -277,6 +277,22 @@ fn an_ended_tasks_page_that_tells_nothing_more_is_taken_at_its_last_word() {
 }
 
 #[test]
+fn what_was_known_of_a_page_before_its_task_ended_counts_if_it_tells_nothing_any_more() {
+    let mut bench = Bench::with_tab();
+    bench.opening("S", "T", "confirm", "");
+    let answer = bench.accept();
+    while bench.is_waiting(answer) {
+        let sent = bench.expect("S", ANSWER);
+        bench.refuse(&sent, -32000, NOT_READY);
+        bench.pass(ms(100));
+    }
+    bench.input(Input::EndTask("default".into()));
+    bench.expect("S", ANSWER);
+    bench.pass(LEAVE);
+    assert_eq!(bench.methods(), [CLOSE], "F48");
+}
+
+#[test]
 fn an_ended_tasks_page_that_asks_again_is_dismissed_again_before_it_is_left() {
     let mut bench = Bench::with_tab();
     let sent = bench.end_while_it_asks();
