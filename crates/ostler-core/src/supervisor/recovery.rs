@@ -46,6 +46,10 @@ impl Supervisor {
     pub(super) fn switch_page_off(&mut self, target: &TargetId, purpose: impl Fn() -> Purpose) {
         let Some(tab) = self.tabs.get_mut(target) else { return };
         (tab.phase, tab.armed) = (Phase::Recovering, true);
+        // What was to end an earlier recovery would switch `Page` on again in the midst of this one.
+        if let Some(timer) = tab.rearm.take() {
+            self.timers.stop(timer);
+        }
         // What is open stays so until the document goes, and without `Page` nobody can answer it (fact A11).
         self.orphan_dialogs(target);
         // Whoever waited for the page to be led out of them waits for the tab now.
@@ -118,7 +122,7 @@ impl Supervisor {
         };
         if leaves {
             // It is answered before it acts, and perhaps nothing tells that it did.
-            self.start_timer(REARM, Timer::Rearm(target, id.clone()));
+            self.rearm_later(&target, id);
         } else {
             // The document stays, and nobody knows whether it is safe.
             self.reload_armed(&target);
@@ -176,7 +180,7 @@ impl Supervisor {
             End::Answer(Ok(_)) => {
                 // They end with their document (fact A15), and with `Page` off nobody tells so.
                 self.close_open_dialogs(target);
-                self.start_timer(REARM, Timer::Rearm(target.clone(), session));
+                self.rearm_later(target, &session);
             }
             // It may pass (fact A19), and nothing else may reach the tab before it has.
             _ => {
@@ -193,6 +197,14 @@ impl Supervisor {
             // What was open went with the old one.
             self.close_open_dialogs(target);
             self.rearm(target, id);
+        }
+    }
+
+    fn rearm_later(&mut self, target: &TargetId, id: &SessionId) {
+        let timer = self.start_timer(REARM, Timer::Rearm(target.clone(), id.clone()));
+        let before = self.tabs.get_mut(target).and_then(|tab| tab.rearm.replace(timer));
+        if let Some(before) = before {
+            self.timers.stop(before);
         }
     }
 

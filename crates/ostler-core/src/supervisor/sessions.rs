@@ -181,6 +181,8 @@ pub(crate) struct Tab {
     /// A frame went away under its open dialog, and the document has not been replaced since (fact A25).
     /// It outlives the session and the connection, as the danger does.
     pub(crate) armed: bool,
+    /// Runs while its document is being replaced: by then it is set up again all the same.
+    pub(super) rearm: Option<TimerId>,
     /// Whether its page is there.
     pub(crate) sleep: Sleep,
     /// Runs while it may be silent, and while it is being woken.
@@ -220,6 +222,7 @@ impl Tab {
             held_up: false,
             arrival: Arrival::None,
             armed: false,
+            rearm: None,
             sleep: Sleep::Awake,
             sleep_timer: None,
             met: false,

@@ -146,6 +146,26 @@ fn a_frames_dialog_is_told_of_while_its_tab_is_made_safe_though_the_page_answers
 }
 
 #[test]
+fn what_was_to_end_one_recovery_does_not_cut_the_next_one_short() {
+    let mut bench = Bench::with_oopif();
+    bench.opening("S", "O", "confirm", "");
+    bench.frame_detached("S", "O", "remove");
+    let reload = bench.expect_disarm_then_reload(&["S", "SO"]);
+    bench.reply(&reload, "{}");
+    bench.event("S", REPLACED, "{}");
+    bench.answer_own_set_up("S", "T", "1");
+    bench.oopif("S", "T", "O2", "SO2", "PO");
+    bench.opening("S", "O2", "confirm", "");
+    bench.frame_detached("S", "O2", "remove");
+    bench.sent.clear();
+    bench.pass(Duration::from_secs(6));
+    assert!(
+        !bench.was_sent("S", "Page.enable"),
+        "A25: before the reload it would let the next navigation end the browser"
+    );
+}
+
+#[test]
 fn nothing_reaches_a_tab_that_recovers() {
     let mut bench = Bench::with_oopif();
     bench.opening("S", "O", "confirm", "");
