@@ -90,6 +90,12 @@ impl Supervisor {
     /// Whether its next document waits is known, or will not be.
     pub(super) fn on_close_looked_at(&mut self, target: &TargetId, end: &End) {
         let Some(tab) = self.tabs.get_mut(target).filter(|tab| !tab.armed) else { return };
+        let is_wanted = tab.queue.iter().any(closes);
+        // What nobody has said is asked again: a guess could end the browser.
+        if is_late(end) && is_wanted && self.must_wait_to_close(target) {
+            return;
+        }
+        let Some(tab) = self.tabs.get_mut(target) else { return };
         let requests: Vec<Request> = tab.queue.extract_if(.., |request| closes(request)).collect();
         if requests.is_empty() {
             // Whoever wanted to close it has given up.
@@ -99,7 +105,9 @@ impl Supervisor {
             End::Answer(Err(error)) if is_not_ready(error) => {
                 tab.dialogs.iter_mut().for_each(|dialog| dialog.stuck = true)
             }
-            End::Answer(_) | End::Failed(CallError::Timeout { .. }) => self.make_safe_to_close(target),
+            End::Answer(_) => self.make_safe_to_close(target),
+            // Meanwhile it can be closed without a look.
+            End::Failed(CallError::Timeout { .. }) => {}
             // Without its session it is another matter.
             End::Failed(_) => return requests.into_iter().for_each(|request| self.on_request(request)),
         }
@@ -123,6 +131,10 @@ impl Supervisor {
     pub(super) fn on_departed_looked_at(&mut self, root: &SessionId, end: &End) {
         for departed in self.departed.extract_if(.., |departed| departed.root == *root).collect::<Vec<_>>() {
             if !self.is_connected() {
+                continue;
+            }
+            if is_late(end) && !self.ending {
+                self.look_at_departed(departed);
                 continue;
             }
             if matches!(end, End::Answer(Err(error)) if is_not_ready(error)) {
@@ -156,6 +168,10 @@ impl Supervisor {
 /// Returns whether the dialog may be one of another frame than the top one.
 fn is_of_frame(dialog: &Dialog, top: &TargetId) -> bool {
     dialog.orphan || dialog.view.frame_id != top.as_frame()
+}
+
+fn is_late(end: &End) -> bool {
+    matches!(end, End::Failed(CallError::Timeout { .. }))
 }
 
 fn closes(request: &Request) -> bool {

@@ -90,13 +90,42 @@ fn a_tab_whose_dialog_is_over_before_it_is_known_how_to_close_it_is_just_closed(
 }
 
 #[test]
-fn a_tab_that_the_browser_tells_nothing_of_is_closed_all_the_same() {
+fn a_browser_that_is_slow_to_say_how_a_tab_can_be_closed_is_asked_until_it_does() {
     let mut bench = Bench::whose_frame_asks();
     bench.close();
-    bench.expect("S", HISTORY);
-    bench.pass(Duration::from_secs(1));
-    assert_eq!(bench.methods(), ["S Page.disable", CLOSE]);
+    for _ in 0..5 {
+        bench.expect("S", HISTORY);
+        bench.expect_nothing_sent();
+        bench.pass(Duration::from_secs(1));
+    }
+    let history = bench.expect("S", HISTORY);
+    bench.refuse(&history, -32000, NOT_READY);
+    assert_eq!(bench.methods(), [CLOSE]);
 
+    let mut bench = Bench::whose_frame_asks();
+    bench.close();
+    bench.sent.clear();
+    bench.closed("S", "SAME");
+    bench.pass(Duration::from_secs(1));
+    assert!(bench.was_sent("", CLOSE) && !bench.was_sent("S", "Page.disable"), "nobody asks any more");
+
+    let mut bench = Bench::with_tab_of_ours();
+    bench.frame_attached("S", "SAME", "T");
+    bench.opening("S", "SAME", "alert", "");
+    bench.sent.clear();
+    bench.input(Input::EndTask("default".into()));
+    for _ in 0..5 {
+        bench.expect("S", HISTORY);
+        bench.expect_nothing_sent();
+        bench.pass(Duration::from_secs(1));
+    }
+    let history = bench.expect("S", HISTORY);
+    bench.refuse(&history, -32000, NOT_READY);
+    assert_eq!(bench.methods(), [CLOSE]);
+}
+
+#[test]
+fn a_tab_without_a_session_is_closed_without_a_look() {
     let mut bench = Bench::whose_frame_asks();
     bench.close();
     bench.expect("S", HISTORY);
