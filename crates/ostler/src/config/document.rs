@@ -181,7 +181,24 @@ fn part(name: String, tree: Tree, kind: Kind) -> Result<Node, Fault> {
         yaml::Value::Scalar(scalar) if kind.takes(scalar.kind) => {
             Ok(Node { name, place, value: Value::Scalar(scalar) })
         }
+        // What a cloud service is told is passed on whatever its shape.
+        other @ (yaml::Value::List(_) | yaml::Value::Map(_)) if kind == Kind::Options => {
+            let text = json(other).to_string();
+            Ok(Node { name, place, value: Value::Scalar(Scalar { kind: ScalarKind::Text, text }) })
+        }
         other => Err(fault(place, &name, wrong_type(&other, kind.is_secret(), kind.part_allowed()))),
+    }
+}
+
+/// Returns a value as JSON. A number that JSON cannot write is passed on as text.
+fn json(value: yaml::Value) -> serde_json::Value {
+    match value {
+        yaml::Value::Scalar(Scalar { kind: ScalarKind::Nothing, .. }) => serde_json::Value::Null,
+        yaml::Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => scalar.text.into(),
+        yaml::Value::Scalar(Scalar { kind: ScalarKind::Truth, text }) => text.eq_ignore_ascii_case("true").into(),
+        yaml::Value::Scalar(scalar) => serde_json::from_str(&scalar.text).unwrap_or_else(|_| scalar.text.into()),
+        yaml::Value::List(items) => items.into_iter().map(|item| json(item.value)).collect(),
+        yaml::Value::Map(entries) => entries.into_iter().map(|(name, entry)| (name.text, json(entry.value))).collect(),
     }
 }
 

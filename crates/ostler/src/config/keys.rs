@@ -139,7 +139,7 @@ pub(crate) static BROWSER_USE_API_BASE: Key<SecretUrl> = Key {
 pub(crate) static BROWSER_USE_OPTIONS: Key<CloudOptions> = Key {
     name: "cloud.browser_use.options",
     about: "What goes along with every request for a browser, in the service's own words, such as `timeout` or \
-            `proxyCountryCode`. A value that is more than a word or a number is written as JSON in quotes.",
+            `proxyCountryCode`.",
     kind: Kind::Options,
     default: None,
     read: cloud_options,
@@ -170,8 +170,7 @@ pub(crate) static BROWSERBASE_PROJECT: Key<String> = Key {
 
 pub(crate) static BROWSERBASE_OPTIONS: Key<CloudOptions> = Key {
     name: "cloud.browserbase.options",
-    about: "What goes along with every request for a browser, in the service's own words, such as `timeout` or `region`. \
-            A value that is more than a word or a number is written as JSON in quotes.",
+    about: "What goes along with every request for a browser, in the service's own words, such as `timeout` or `region`.",
     kind: Kind::Options,
     default: None,
     read: cloud_options,
@@ -269,6 +268,8 @@ fn header((name, node): (&str, &Node)) -> Result<(HeaderName, HeaderValue), Faul
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn document(text: &str) -> Document {
@@ -291,6 +292,18 @@ mod tests {
         let headers = HEADERS.of(&file).expect("a good value").expect("a value");
         assert_eq!(headers[0].1.to_str().expect("text"), "secret");
         assert!(!format!("{headers:?}").contains("secret"), "{headers:?}");
+    }
+
+    #[test]
+    fn what_a_cloud_service_is_told_keeps_its_shape() {
+        let file = document(
+            "cloud:\n  browserbase:\n    options:\n      proxies: [{type: browserbase, port: 8080, on: true, of: ~}]\n      \
+             keepAlive: true\n      region: '{\"a\": [1]}'\n      note: 0x1f\n",
+        );
+        let options = BROWSERBASE_OPTIONS.of(&file).expect("good values").expect("a value").0;
+        let proxies = json!([{"type": "browserbase", "port": 8080, "on": true, "of": null}]);
+        let all = json!({"proxies": proxies, "keepAlive": true, "region": {"a": [1]}, "note": "0x1f"});
+        assert_eq!(Value::Object(options), all);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn of_kind(kind: Kind) -> Value {
         }
         Kind::Options => json!({
             "type": ["object", "null"],
-            "additionalProperties": {"type": ["string", "number", "boolean"]},
+            "additionalProperties": {"type": ["string", "number", "boolean", "array", "object"]},
         }),
     }
 }

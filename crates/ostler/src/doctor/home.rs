@@ -24,7 +24,10 @@ pub(super) fn look(environment: &Environment) -> Vec<Finding> {
             if let Some(problem) = nearest(&home).and_then(|folder| closed_to_us(folder, &home)) {
                 return vec![problem];
             }
-            return vec![Finding::ok(format!("{} is not there yet; the first script makes it", home.display()))];
+            return vec![Finding::ok(format!(
+                "{} is not there yet; it is made when something is written there",
+                home.display()
+            ))];
         }
         Err(error) => {
             let problem = Finding::problem(format!("{} cannot be looked into ({error})", home.display()));
