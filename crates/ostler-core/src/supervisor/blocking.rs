@@ -13,7 +13,7 @@ const ANSWERED_BY_THE_BROWSER: &[&str] = &[
     "Network.setCookie",
     "Page.bringToFront",
     "Page.close",
-    "Page.getNavigationHistory",
+    super::closing::HISTORY,
     "Page.handleJavaScriptDialog",
     "Page.navigate",
     "Page.navigateToHistoryEntry",

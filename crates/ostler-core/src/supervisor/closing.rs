@@ -12,22 +12,24 @@
 //!                                                                     └yes────────────▶ closed
 //! ```
 
-use std::time::Duration;
-
 use super::answers::is_not_ready;
 use super::dialogs::Dialog;
-use super::leaving::Departed;
 use super::requests::{Request, Then, What};
 use super::sessions::{Kind, Session, Tab};
 use super::{End, Flight, Purpose, Supervisor};
-use crate::error::CallError;
 use crate::ids::{SessionId, TargetId};
 use crate::view::Arrival;
 
 /// What the browser answers itself, unless the page is about to be replaced.
 pub(super) const HISTORY: &str = "Page.getNavigationHistory";
-/// How long it may take for that.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
+
+/// A tab of ours whose task has ended, and which is closed once the browser has told how.
+#[derive(Debug)]
+pub(super) struct Closing {
+    target: TargetId,
+    /// Those of its documents, which `Page` is taken from if that is how.
+    sessions: Vec<SessionId>,
+}
 
 /// Why a client may not take `Page` from a session of its own now.
 pub(super) const GOES_WHILE_IT_ASKS: &str = "the page goes to another one while it asks, and that could end the whole browser; \
@@ -64,7 +66,7 @@ impl Supervisor {
             Some(root) => {
                 let asked = |flight: &Flight<Purpose>| matches!(&flight.purpose, Purpose::Close(tab) if tab == target);
                 if !self.calls.any(asked) {
-                    self.send(Purpose::Close(target.clone()), Some(&root), HISTORY, Some(b"{}"), LOOK);
+                    self.send_own(Purpose::Close(target.clone()), Some(&root), HISTORY, "{}");
                 }
                 true
             }
@@ -90,12 +92,6 @@ impl Supervisor {
     /// Whether its next document waits is known, or will not be.
     pub(super) fn on_close_looked_at(&mut self, target: &TargetId, end: &End) {
         let Some(tab) = self.tabs.get_mut(target).filter(|tab| !tab.armed) else { return };
-        let is_wanted = tab.queue.iter().any(closes);
-        // What nobody has said is asked again: a guess could end the browser.
-        if is_late(end) && is_wanted && self.must_wait_to_close(target) {
-            return;
-        }
-        let Some(tab) = self.tabs.get_mut(target) else { return };
         let requests: Vec<Request> = tab.queue.extract_if(.., |request| closes(request)).collect();
         if requests.is_empty() {
             // Whoever wanted to close it has given up.
@@ -103,11 +99,11 @@ impl Supervisor {
         }
         match end {
             End::Answer(Err(error)) if is_not_ready(error) => {
-                tab.dialogs.iter_mut().for_each(|dialog| dialog.stuck = true)
+                let root = tab.session.clone();
+                let of_page = |dialog: &&mut Dialog| !dialog.is_bridged() && root.as_ref() == Some(&dialog.owner);
+                tab.dialogs.iter_mut().filter(of_page).for_each(|dialog| dialog.stuck = true);
             }
             End::Answer(_) => self.make_safe_to_close(target),
-            // Meanwhile it can be closed without a look.
-            End::Failed(CallError::Timeout { .. }) => {}
             // Without its session it is another matter.
             End::Failed(_) => return requests.into_iter().for_each(|request| self.on_request(request)),
         }
@@ -116,36 +112,28 @@ impl Supervisor {
         }
     }
 
-    /// Returns what a tab of ours is closed by, of which that is to be asked before; it has left its task by then.
-    pub(super) fn closes_later(&self, target: &TargetId) -> Option<Vec<SessionId>> {
+    /// Returns what there is to close of a tab of ours if the browser has to be asked first; it has left its task by then.
+    pub(super) fn closes_later(&self, target: &TargetId) -> Option<Closing> {
         self.tabs.get(target).filter(|tab| tab.session.is_some() && tab.needs_a_look(target))?;
-        Some(self.document_sessions(target))
+        Some(Closing { target: target.clone(), sessions: self.document_sessions(target) })
     }
 
-    pub(super) fn look_at_departed(&mut self, departed: Departed) {
-        let root = departed.root.clone();
-        self.departed.push(departed);
-        self.send(Purpose::CloseDeparted(root.clone()), Some(&root), HISTORY, Some(b"{}"), LOOK);
+    pub(super) fn close_later(&mut self, root: &SessionId, closing: Closing) {
+        self.send_own(Purpose::CloseLater(closing), Some(root), HISTORY, "{}");
     }
 
-    pub(super) fn on_departed_looked_at(&mut self, root: &SessionId, end: &End) {
-        for departed in self.departed.extract_if(.., |departed| departed.root == *root).collect::<Vec<_>>() {
-            if !self.is_connected() {
-                continue;
-            }
-            if is_late(end) && !self.ending {
-                self.look_at_departed(departed);
-                continue;
-            }
-            if matches!(end, End::Answer(Err(error)) if is_not_ready(error)) {
-                self.close_stuck(&departed.target);
-                continue;
-            }
-            for session in &departed.sessions {
-                self.send_own(Purpose::Ignored, Some(session), "Page.disable", "{}");
-            }
-            self.close_own(&departed.target);
+    pub(super) fn on_closing_looked_at(&mut self, closing: &Closing, end: &End) {
+        // Another task may have taken it meanwhile.
+        if !self.is_connected() || self.tabs.contains_key(&closing.target) {
+            return;
         }
+        if matches!(end, End::Answer(Err(error)) if is_not_ready(error)) {
+            return self.close_stuck(&closing.target);
+        }
+        for session in &closing.sessions {
+            self.send_own(Purpose::Ignored, Some(session), "Page.disable", "{}");
+        }
+        self.close_own(&closing.target);
     }
 
     /// Returns whether somebody who takes `Page` from a session of a tab may end the browser with it (fact F48).
@@ -153,7 +141,8 @@ impl Supervisor {
         let tab = self.sessions.get(id).and_then(|session| self.tabs.get(session.tab.as_ref()?));
         let being_left = |root: &SessionId| self.is_being_left(root);
         let goes = |tab: &Tab| tab.arrival != Arrival::None || tab.session.as_ref().is_some_and(being_left);
-        tab.is_some_and(|tab| tab.asks_itself() && goes(tab))
+        let waits = |tab: &Tab| tab.dialogs.iter().any(|dialog| dialog.stuck);
+        tab.is_some_and(|tab| waits(tab) || tab.asks_itself() && goes(tab))
     }
 
     /// Returns the sessions of a tab's documents, whoever has attached them.
@@ -168,10 +157,6 @@ impl Supervisor {
 /// Returns whether the dialog may be one of another frame than the top one.
 fn is_of_frame(dialog: &Dialog, top: &TargetId) -> bool {
     dialog.orphan || dialog.view.frame_id != top.as_frame()
-}
-
-fn is_late(end: &End) -> bool {
-    matches!(end, End::Failed(CallError::Timeout { .. }))
 }
 
 fn closes(request: &Request) -> bool {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answers::AnsweredBy;
+use super::closing::Closing;
 use super::requests::Then;
 use super::timers::Timer;
 use super::{Effect, OnDialog, Outcome, Supervisor, blocking, bridge};
@@ -96,8 +97,8 @@ pub(super) enum Purpose {
     },
     /// Whether a tab that is to be closed is about to get its next document; see `closing.rs`.
     Close(TargetId),
-    /// The same of a tab of ours whose task has ended, on its root session.
-    CloseDeparted(SessionId),
+    /// The same of a tab of ours whose task has ended.
+    CloseLater(Closing),
     /// `Page.disable` before closing a tab of ours in that state, whose task has ended.
     CloseDisarmed(TargetId),
     /// Ends the fetch of a quiet session's console.
@@ -172,6 +173,8 @@ impl Supervisor {
                 AS_LONG_AS_IT_TAKES
             }
             Purpose::Console { .. } | Purpose::Row(_) => AS_LONG_AS_IT_TAKES,
+            // A guess could end the browser (fact F48).
+            Purpose::Close(_) | Purpose::CloseLater(_) => AS_LONG_AS_IT_TAKES,
             Purpose::BridgeProbe(_) | Purpose::BridgeScript(_) => AS_LONG_AS_IT_TAKES,
             _ => OWN_CALL,
         };
@@ -223,7 +226,7 @@ impl Supervisor {
             Purpose::Answer { tab, dialog, by } => self.on_answer_ended(&tab, dialog, by, end),
             Purpose::Disarm { tab } => self.on_disarmed(&tab),
             Purpose::Close(tab) => self.on_close_looked_at(&tab, &end),
-            Purpose::CloseDeparted(root) => self.on_departed_looked_at(&root, &end),
+            Purpose::CloseLater(closing) => self.on_closing_looked_at(&closing, &end),
             Purpose::CloseDisarmed(tab) => self.on_disarmed_to_close(&tab),
             Purpose::Reload { tab } => self.on_recovery_reload(&tab, end),
             Purpose::Console { session, waiter } => self.on_console_told(&session, waiter),

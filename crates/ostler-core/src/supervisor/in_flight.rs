@@ -57,7 +57,7 @@ impl Supervisor {
     /// Asks whether a page that may be busy is being left: nothing stops its script then.
     pub(super) fn ask_standing(&mut self, id: &SessionId) {
         if self.sessions.get(id).is_some_and(|session| session.kind == Kind::Page) {
-            self.send_own(Purpose::Standing(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
+            self.send_own(Purpose::Standing(id.clone()), Some(id), super::closing::HISTORY, "{}");
         }
     }
 

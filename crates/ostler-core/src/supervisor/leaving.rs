@@ -5,7 +5,7 @@
 //! and no more than that: it may be slow, stuck or gone.
 //!
 //! ```text
-//!   task ends ──▶ its tabs are nobody's ──native dialog dismissed?──▶ sessions detached, tabs of ours closed
+//!   task ends ──▶ its tabs are nobody's ──native dialog dismissed?──▶ sessions detached, tabs of ours closed (closing.rs)
 //!   daemon ends ──▶ dismiss, resume, attach no more ──all answered, or LEAVE is over──▶ done; the socket closes
 //! ```
 
@@ -21,6 +21,8 @@ use crate::time::Timestamp;
 
 /// How long a page whose dialog was answered may take to show that it asks nothing more.
 const LAST_WORD: Duration = Duration::from_millis(250);
+/// How long the browser may take to say whether the page's next document waits.
+const LAST_LOOK: Duration = Duration::from_secs(1);
 /// How long letting go of a browser takes at the most, whatever it answers.
 pub const LEAVE: Duration = Duration::from_secs(2);
 
@@ -40,7 +42,7 @@ pub(super) struct Leave {
 pub(super) struct Departed {
     pub(super) target: TargetId,
     pub(super) root: SessionId,
-    /// What is detached then, or closed with the tab.
+    /// What is detached then.
     pub(super) sessions: Vec<SessionId>,
     /// At the latest.
     pub(super) until: Timestamp,
@@ -105,10 +107,7 @@ impl Supervisor {
             Some(root) if armed && ours => {
                 self.send_own(Purpose::CloseDisarmed(target.clone()), Some(&root), "Page.disable", "{}");
             }
-            Some(root) if let Some(sessions) = later => {
-                let (target, until) = (target.clone(), self.now + LEAVE);
-                self.look_at_departed(Departed { target, root, sessions, until, stuck: false });
-            }
+            Some(root) if let Some(closing) = later => self.close_later(&root, closing),
             // What is open goes with it.
             _ if ours => self.close_own(target),
             Some(root) if armed => {
@@ -206,7 +205,7 @@ impl Supervisor {
         let departed = self.departed.iter().find(|departed| departed.root == *root);
         if departed.is_some_and(|departed| self.tabs.contains_key(&departed.target)) {
             // Somebody has it by now, and what opens in it is theirs to answer: only that we go must end no browser.
-            self.send(Purpose::LastLook(root.clone()), Some(root), closing::HISTORY, Some(b"{}"), closing::LOOK);
+            self.send(Purpose::LastLook(root.clone()), Some(root), closing::HISTORY, Some(b"{}"), LAST_LOOK);
         } else {
             self.dismiss_departed(root);
         }
@@ -281,7 +280,10 @@ impl Supervisor {
         let counts = |flight: &Flight<Purpose>| {
             // What is being attached may be held, and is let go once it is (fact E2).
             let attaches = matches!(flight.purpose, Purpose::Attach { .. } | Purpose::Release(_));
-            attaches || matches!(flight.purpose, Purpose::Leave) || flight.purpose.asking().is_some()
+            attaches
+                || matches!(flight.purpose, Purpose::CloseLater(_))
+                || matches!(flight.purpose, Purpose::Leave)
+                || flight.purpose.asking().is_some()
         };
         if !self.calls.any(counts) && !self.is_dismissing() && self.departed.is_empty() {
             self.left();

@@ -46,7 +46,7 @@ impl Supervisor {
             return;
         }
         if session.kind == Kind::Page && self.is_silent(id) {
-            self.send_own(Purpose::Silence(id.clone()), Some(id), "Page.getNavigationHistory", "{}");
+            self.send_own(Purpose::Silence(id.clone()), Some(id), super::closing::HISTORY, "{}");
         } else {
             // Its script began to spin in the middle of the set-up: what the browser itself answers goes through.
             self.let_calls_through(id);

@@ -226,7 +226,6 @@ impl Supervisor {
         newest.answer.is_none().then_some(newest.view.id)
     }
 
-    /// A client switches the Debugger domain on for itself: from now on it sees the events, but for those of ours.
     /// A dialog of the bridge is over, but not by an answer. A page that still waits is let go on; one that has left is
     /// not there to hear it, and whatever asks by now does not take the answer for its own.
     pub(super) fn free_bridged(&mut self, dialog: &Dialog) {

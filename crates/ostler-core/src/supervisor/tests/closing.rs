@@ -90,36 +90,24 @@ fn a_tab_whose_dialog_is_over_before_it_is_known_how_to_close_it_is_just_closed(
 }
 
 #[test]
-fn a_browser_that_is_slow_to_say_how_a_tab_can_be_closed_is_asked_until_it_does() {
+fn a_browser_that_is_slow_to_say_how_a_tab_can_be_closed_is_waited_for() {
     let mut bench = Bench::whose_frame_asks();
     bench.close();
-    for _ in 0..5 {
-        bench.expect("S", HISTORY);
-        bench.expect_nothing_sent();
-        bench.pass(Duration::from_secs(1));
-    }
     let history = bench.expect("S", HISTORY);
+    bench.pass(Duration::from_secs(20));
+    assert!(!bench.was_sent("S", "Page.disable") && !bench.was_sent("", CLOSE), "nothing is done by guess");
+    bench.sent.clear();
     bench.refuse(&history, -32000, NOT_READY);
     assert_eq!(bench.methods(), [CLOSE]);
-
-    let mut bench = Bench::whose_frame_asks();
-    bench.close();
-    bench.sent.clear();
-    bench.closed("S", "SAME");
-    bench.pass(Duration::from_secs(1));
-    assert!(bench.was_sent("", CLOSE) && !bench.was_sent("S", "Page.disable"), "nobody asks any more");
 
     let mut bench = Bench::with_tab_of_ours();
     bench.frame_attached("S", "SAME", "T");
     bench.opening("S", "SAME", "alert", "");
     bench.sent.clear();
     bench.input(Input::EndTask("default".into()));
-    for _ in 0..5 {
-        bench.expect("S", HISTORY);
-        bench.expect_nothing_sent();
-        bench.pass(Duration::from_secs(1));
-    }
     let history = bench.expect("S", HISTORY);
+    bench.pass(Duration::from_secs(3600));
+    bench.expect_nothing_sent();
     bench.refuse(&history, -32000, NOT_READY);
     assert_eq!(bench.methods(), [CLOSE]);
 }
@@ -205,6 +193,29 @@ fn a_client_keeps_page_on_in_its_own_session_while_a_page_goes_and_asks() {
         }
         bench.expect_nothing_sent();
     }
+}
+
+#[test]
+fn a_client_keeps_page_on_where_a_dialog_waits_for_the_next_document_though_the_load_was_stopped() {
+    let mut bench = Bench::with_tab();
+    bench.attached("", "T", "CLIENT", "page", false, "");
+    bench.frame_attached("S", "SAME", "T");
+    bench.event("S", "Page.frameStartedNavigating", r#"{"frameId":"T"}"#);
+    bench.opening("S", "SAME", "alert", "");
+    bench.sent.clear();
+    bench.close();
+    let history = bench.expect("S", HISTORY);
+    bench.refuse(&history, -32000, NOT_READY);
+    bench.expect("", CLOSE);
+    bench.event("S", "Page.frameStoppedLoading", r#"{"frameId":"T"}"#);
+    for call in [
+        bench.call_on("CLIENT", "Page.disable"),
+        bench.call_with("Target.detachFromTarget", r#"{"sessionId":"CLIENT"}"#),
+    ] {
+        let said = bench.error(call).to_string();
+        assert!(said.contains("could end the whole browser; answer its dialog first"), "{said}");
+    }
+    bench.expect_nothing_sent();
 }
 
 #[test]
