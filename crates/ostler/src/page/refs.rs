@@ -133,6 +133,21 @@ impl<T: TaskLayer> Page<'_, T> {
         Ok(Reached { session: document.session.clone(), object, x, y, what, within })
     }
 
+    /// Has the document of a ref take note of the mouse, until that has come into its window.
+    pub(crate) async fn watch_mouse(&self, of: Ref, reached: &Reached) -> Result<(), CallError> {
+        self.ask_of_mouse(of, reached, "watchMouse").await.map(drop)
+    }
+
+    /// Returns whether it has come since.
+    pub(crate) async fn mouse_came(&self, of: Ref, reached: &Reached) -> Result<bool, CallError> {
+        self.ask_of_mouse(of, reached, "mouseCame").await
+    }
+
+    async fn ask_of_mouse(&self, of: Ref, reached: &Reached, question: &str) -> Result<bool, CallError> {
+        let outcome = self.document_of(of)?.ask::<_, Value, _>(self, question, &[], CALL).await;
+        outcome.map_err(|error| if is_gone(&error) { removed(of, Some(&reached.what)) } else { error })
+    }
+
     /// Returns whether a click at the place where the element of a ref was reached would still land on it.
     pub(crate) async fn is_still_there(&self, of: Ref, reached: &Reached) -> Result<bool, CallError> {
         let document = self.document_of(of)?;

@@ -1,6 +1,9 @@
 //! Where a tool acts: at an element that the agent names by its ref, or at a place in the viewport.
 
+use std::time::Duration;
+
 use ostler_core::CallError;
+use tokio::time::sleep;
 
 use super::context::Tab;
 use super::element::Element;
@@ -42,6 +45,10 @@ impl Place {
 
 /// How often an element is looked for that moves while the mouse comes to it.
 const MAX_MOVES: usize = 3;
+/// How often the mouse is moved to where a frame is that does not see it.
+const MAX_TRIES: usize = 20;
+/// How long between two of those.
+const NEXT_TRY: Duration = Duration::from_millis(50);
 
 /// Brings the mouse to the place, and finds out what is there once it is: what a page shows or moves because of the
 /// mouse is there by then.
@@ -60,7 +67,7 @@ pub(super) async fn move_to<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, modif
     for _ in 0..MAX_MOVES {
         let reached = page.reach(reference, Use::Click).await?;
         let at = Point { x: reached.x, y: reached.y };
-        mouse::move_to(tab, at, modifiers).await?;
+        bring_mouse(tab, reference, &reached, modifiers).await?;
         if page.is_still_there(reference, &reached).await? {
             return Ok(Found { at, what: reached.what });
         }
@@ -71,6 +78,32 @@ pub(super) async fn move_to<T: TaskLayer>(tab: &Tab<'_, T>, place: &Place, modif
         why: "moves away from the mouse, or something comes over it".to_owned(),
         next: "wait until the page stands still, or take a new browser_snapshot".to_owned(),
     })
+}
+
+/// Moves the mouse to an element. What happens at a frame of another process is sent there by how the page was drawn last,
+/// which a scroll is ahead of for a moment (fact F51): the mouse is moved until the frame has seen it, so that the click
+/// that follows is not lost in the page around it.
+async fn bring_mouse<T: TaskLayer>(
+    tab: &Tab<'_, T>,
+    reference: Ref,
+    reached: &Reached,
+    modifiers: u8,
+) -> Result<(), CallError> {
+    let at = Point { x: reached.x, y: reached.y };
+    if reached.session == tab.session {
+        return mouse::move_to(tab, at, modifiers).await;
+    }
+    let page = tab.page()?;
+    page.watch_mouse(reference, reached).await?;
+    for _ in 0..MAX_TRIES {
+        mouse::move_to(tab, at, modifiers).await?;
+        if page.mouse_came(reference, reached).await? {
+            return Ok(());
+        }
+        sleep(NEXT_TRY).await;
+    }
+    // The page may keep the mouse from everybody who listens after it.
+    Ok(())
 }
 
 /// Returns the element of a ref, for what is not done with the mouse, and what a model is told that it is.

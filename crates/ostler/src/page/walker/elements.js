@@ -251,6 +251,22 @@ function whatIsAt(point) {
   return { what: `<${actor[its.localName].replace(UNSHOWN, '')}>` + (text ? ` ${quote(text, 60)}` : ''), ...size };
 }
 
+let stopWatching = null;
+let mouseHasCome = false;
+
+/** Takes note of the mouse from now on, until it has come into this document's window. */
+function watchMouse() {
+  stopWatching?.();
+  mouseHasCome = false;
+  const note = () => {
+    mouseHasCome = true;
+    stopWatching?.();
+  };
+  stopWatching = () => removeEventListener('mousemove', note, true);
+  addEventListener('mousemove', note, true);
+  return true;
+}
+
 /** Returns whether a click at a point still is one on an element, or on the label that stands for it. */
 function isAt(element, point) {
   const hit = hitAt(point);

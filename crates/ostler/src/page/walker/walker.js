@@ -97,6 +97,16 @@ return {
     return Boolean(element?.[its.isConnected]) && isAt(element, point);
   },
 
+  /** Takes note of the mouse from now on, until it has come into this document's window. */
+  watchMouse() {
+    return watchMouse();
+  },
+
+  /** Returns whether it has come since. */
+  mouseCame() {
+    return mouseHasCome;
+  },
+
   /** Returns what is at a point of this document's window, and the window's size. */
   whatIsAt(point) {
     lookAround();
