@@ -33,8 +33,8 @@ struct Kept {
     /// The newest ref that was lent; no number is given twice.
     newest: u64,
     shown: VecDeque<Arc<Shown>>,
-    /// Whose turn it is to scroll in a tab.
-    wheels: HashMap<TargetId, Weak<AsyncMutex<()>>>,
+    /// Whose turn it is to act in a tab.
+    turns: HashMap<TargetId, Weak<AsyncMutex<()>>>,
     /// The number of the newest outline.
     count: u64,
 }
@@ -83,15 +83,15 @@ pub(crate) enum Scope {
 }
 
 impl Memory {
-    /// Returns what stands for a tab's wheel.
-    pub(super) fn wheel(&self, tab: &TargetId) -> Arc<AsyncMutex<()>> {
+    /// Returns what stands for a tab's mouse and keys.
+    pub(super) fn turn(&self, tab: &TargetId) -> Arc<AsyncMutex<()>> {
         let mut kept = self.kept();
-        let known = kept.wheels.get(tab).and_then(Weak::upgrade);
+        let known = kept.turns.get(tab).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let wheel = Arc::default();
-            kept.wheels.retain(|_, wheel| wheel.strong_count() > 0);
-            kept.wheels.insert(tab.clone(), Arc::downgrade(&wheel));
-            wheel
+            let turn = Arc::default();
+            kept.turns.retain(|_, turn| turn.strong_count() > 0);
+            kept.turns.insert(tab.clone(), Arc::downgrade(&turn));
+            turn
         })
     }
 

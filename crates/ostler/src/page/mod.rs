@@ -28,6 +28,7 @@ mod memory;
 mod outline;
 mod place;
 mod refs;
+mod turn;
 mod waits;
 mod walker;
 mod wheel;

@@ -6,7 +6,6 @@ use futures_util::future::{join_all, try_join};
 use ostler_core::CallError;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::OwnedMutexGuard;
 
 use super::document::{Argument, Document};
 use super::geometry::Point;
@@ -28,12 +27,6 @@ pub(crate) struct Ride {
 }
 
 impl<T: TaskLayer> Page<'_, T> {
-    /// Takes the tab's wheel, of which there is one: turned by two at once it moves what either of them was over. It is to
-    /// be held from before a place is looked for until the wheel has turned there.
-    pub(crate) async fn take_wheel(&self) -> OwnedMutexGuard<()> {
-        self.memory.wheel(&self.target).lock_owned().await
-    }
-
     /// Follows what scrolls at a place of the tab's window while `turn` turns the wheel there, until it stands still.
     /// Of an element that was reached it is what scrolls around that, in whichever frame, or the page outside.
     pub(crate) async fn ride(

@@ -56,7 +56,7 @@ async fn turn<T: TaskLayer>(
     dy: f64,
 ) -> Result<(Ride, String), CallError> {
     let page = tab.page()?;
-    let _wheel = page.take_wheel().await;
+    let _turn = page.take_turn().await?;
     let reached = match reference {
         Some(reference) => {
             let reference = Ref::parse(reference)?;

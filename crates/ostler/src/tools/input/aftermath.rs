@@ -14,6 +14,7 @@ use ostler_core::cdp::text::LossyText;
 use ostler_core::view::{Arrival, TabState};
 use ostler_core::{CallError, TimeoutHint, Words, shown_address};
 use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::context::Tab;
@@ -63,6 +64,8 @@ pub(in crate::tools) struct Action<'a, T: TaskLayer> {
     since: u64,
     newest_tab: u64,
     filter: EventFilter,
+    /// Others act in the tab once the input is over, and not before.
+    turn: Option<OwnedMutexGuard<()>>,
     /// Choosers are held back until the action is over, or given up by whoever waits for it.
     _choosers: T::ChooserHold,
 }
@@ -118,18 +121,21 @@ struct Download {
 impl<'a, T: TaskLayer> Action<'a, T> {
     /// Begins an action on a tab. Its file choosers are held back as long as the action is there.
     pub(in crate::tools) async fn begin(tab: &'a Tab<'a, T>) -> Result<Self, CallError> {
+        let turn = Some(tab.page()?.take_turn().await?);
         let began = Instant::now();
         let _choosers = file_chooser::hold(tab).await?;
         let events = tab.context().tasks.events(tab.context().task)?;
         let newest_tab = tab.context().view()?.tabs.iter().map(|tab| tab.number).max().unwrap_or(0);
         let methods = METHODS.iter().map(|method| (*method).to_owned()).collect();
         let since = events.newest();
-        Ok(Self { tab, began, events, since, newest_tab, filter: EventFilter { methods, session_id: None }, _choosers })
+        let filter = EventFilter { methods, session_id: None };
+        Ok(Self { tab, began, events, since, newest_tab, filter, turn, _choosers })
     }
 
     /// Ends the action, `done` being what the input itself came to, and returns what it led to. A dialog that the
     /// input opened is no failure of it, and neither is a page that went away under it, or goes: it answered before.
-    pub(in crate::tools) async fn end(self, done: Result<(), CallError>) -> Result<Aftermath, CallError> {
+    pub(in crate::tools) async fn end(mut self, done: Result<(), CallError>) -> Result<Aftermath, CallError> {
+        self.turn = None;
         match done {
             Ok(())
             | Err(

@@ -170,6 +170,24 @@ fn a_dialog_in_a_frame_of_another_process_and_in_a_popup_are_told_the_same() {
     assert_eq!(text(&world.tool("browser_dialog", json!({"action": "accept"}))), "Accepted the confirm d-2.");
 }
 
+#[test]
+fn clicks_that_many_send_at_once_to_one_tab_all_arrive() {
+    const CLIENTS: usize = 8;
+    let mut world = World::with(&[("/", &button("window.clicks = (window.clicks ?? 0) + 1"))]);
+    world.go("/");
+    let outline = world.tool("browser_snapshot", json!({}));
+    assert!(text(&outline).contains("button \"Go on\" [e1]"), "{outline}");
+    let clients: Vec<_> = (0..CLIENTS).map(|_| world.client()).collect();
+    let clicking = clients.into_iter().map(|mut client| {
+        std::thread::spawn(move || client.ask(json!({"meta": "tool", "name": "browser_click", "args": {"ref": "e1"}})))
+    });
+    for clicked in clicking.collect::<Vec<_>>() {
+        let clicked = clicked.join().expect("an answer");
+        assert!(text(&clicked["result"]).starts_with("Clicked button"), "{clicked}");
+    }
+    assert_eq!(world.line.js("clicks"), CLIENTS);
+}
+
 /// Without waiting for the frame to see the mouse, three of eight such clicks went past it, to nobody (fact F51).
 #[test]
 fn a_click_into_a_frame_of_another_process_that_is_scrolled_to_for_it_is_not_lost() {
