@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
-use ostler_core::view::{DialogView, TabState, TabView, TaskView};
-use ostler_core::{CallError, FrameId, SessionId, TargetId, shown_address};
+use ostler_core::view::{Arrival, DialogView, TabState, TabView, TaskView};
+use ostler_core::{CallError, FrameId, SessionId, TargetId, TimeoutHint, shown_address};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -143,8 +143,11 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     };
     let waited_s = (began.elapsed().as_secs_f64() * 100.0).round() / 100.0;
     if !came {
-        let TabView { url, title, number, state, .. } = tab.view()?;
+        let TabView { url, title, number, state, arrival, .. } = tab.view()?;
         let instead = match state {
+            TabState::Ready if arrival == Arrival::Requested => {
+                format!("t{number} goes to another page, whose server has not answered yet")
+            }
             TabState::Hung => format!("a script keeps t{number} busy, at {}", shown_address(&url)),
             _ => format!("t{number} shows {:?} at {}", shown(&title), shown_address(&url)),
         };
@@ -420,6 +423,8 @@ fn refuse_for_good(error: CallError) -> Result<(), CallError> {
         | CallError::FrameInProcess { .. } => Ok(()),
         // A document that is just being replaced (fact A19); what the page's script threw is an answer.
         CallError::Cdp { code, .. } if code != 0 => Ok(()),
+        // What is waited for may be in the document that is to come.
+        CallError::Timeout { hint: TimeoutHint::Arriving, .. } => Ok(()),
         error => Err(error),
     }
 }

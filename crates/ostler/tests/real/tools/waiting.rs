@@ -1,5 +1,7 @@
 //! `browser_wait`: it returns when the condition comes to hold, wherever in the tab and however it comes.
 
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -92,6 +94,34 @@ fn a_wait_goes_on_when_the_page_has_looked_on_for_long_and_busy_pages_are_waited
     world.line.js("setTimeout(() => { const until = Date.now() + 6500; while (Date.now() < until); \
          document.body.append('free again') }, 100); 1");
     world.tool("browser_wait", json!({"text": "free again", "timeout_s": 30}));
+}
+
+#[test]
+fn a_wait_goes_on_while_the_server_of_the_next_page_takes_its_time() {
+    let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", slow.local_addr().unwrap());
+    let mut world = World::with(&[("/", "<title>before</title>")]);
+    world.go("/");
+    world.line.js(&format!("setTimeout(() => location = '{url}')"));
+    let (mut request, _) = slow.accept().unwrap();
+    for condition in ["text", "selector", "load"] {
+        let mut args = json!({"text": "There at last", "timeout_s": 2.5});
+        match condition {
+            "selector" => args = json!({"selector": "h1", "timeout_s": 2.5}),
+            "load" => args = json!({"load": true, "timeout_s": 2.5}),
+            _ => {}
+        }
+        let late = world.try_tool("browser_wait", args);
+        assert_eq!([&late["error_code"], &late["timeout_ms"]], [&json!("timeout"), &json!(2500)], "{late}");
+        let said = late["error"].as_str().unwrap();
+        assert!(said.contains("t1 goes to another page, whose server has not answered yet"), "{said}");
+    }
+    let page = "<title>after</title><h1>There at last</h1>";
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", page.len());
+    request.write_all((head + page).as_bytes()).unwrap();
+    world.tool("browser_wait", json!({"text": "There at last"}));
+    world.tool("browser_wait", json!({"load": true}));
+    assert_eq!(world.line.js("document.title"), "after");
 }
 
 #[test]
