@@ -94,6 +94,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let action = patience.step(Action::begin(&tab)).await?;
     patience.extend(keyboard::time_for(&args.text));
     let mut done = patience.step(work.fill(&field)).await;
+    let was_stopped = matches!(done, Err(CallError::DialogOpen { .. }));
     if done.is_ok() && args.submit == Some(true) {
         let submit = async { keyboard::press(&tab, &chord("Enter", platform(context).await?)?).await };
         done = patience.step(submit).await;
@@ -103,7 +104,10 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let after: Option<Field> =
         timeout(AFTERWARDS, element.call(&tab, FIELD, &["inspect"])).await.ok().and_then(Result::ok);
     let value = after.filter(|after| !after.secret && !field.secret).map(|after| after.value.0);
-    let mut text = format!("Typed into {what}.");
+    let mut text = match was_stopped {
+        true => format!("A dialog stopped the typing into {what}: once it is answered, look at what is there."),
+        false => format!("Typed into {what}."),
+    };
     let expected = if work.clear { args.text.clone() } else { format!("{}{}", field.value.0, args.text) };
     if let Some(value) = value.as_deref().filter(|value| takes_keys(field.kind) && value.trim() != expected.trim()) {
         text = format!("{text} It now holds {:?}.", shown_value(value));

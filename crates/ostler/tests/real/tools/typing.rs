@@ -151,6 +151,22 @@ fn keys_and_chords_do_what_they_do_for_a_person() {
 }
 
 #[test]
+fn a_text_that_a_dialog_stopped_is_not_said_to_be_typed() {
+    let fields = "<input aria-label=first onfocus=\"alert('focus')\">
+        <input aria-label=second onkeydown=\"this.onkeydown = null; alert('key')\">";
+    let mut world = World::with(&[("/", fields)]);
+    world.go("/");
+    world.outline();
+    for (reference, name) in [("e1", "first"), ("e2", "second")] {
+        let stopped = world.tool("browser_type", json!({"ref": reference, "text": "xyz"}));
+        let said = format!("A dialog stopped the typing into textbox \"{name}\": once it is answered, look");
+        assert!(text(&stopped).starts_with(&said), "{stopped}");
+        assert_eq!(stopped["data"]["pending_dialogs"].as_array().map(Vec::len), Some(1), "{stopped}");
+        world.tool("browser_dialog", json!({"action": "accept"}));
+    }
+}
+
+#[test]
 fn a_key_that_makes_the_page_ask_tells_of_the_dialog() {
     let mut world =
         World::with(&[("/", "<link rel=icon href='data:,'><script>onkeydown = () => alert('typed')</script>")]);
