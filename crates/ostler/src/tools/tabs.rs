@@ -2,11 +2,14 @@
 //!
 //! The list is made from what is known, so that one bad tab never slows it down.
 
+use std::time::Duration;
+
 use ostler_core::view::{TabState, TabView, TaskView};
 use ostler_core::{CallError, TargetId, shown, shown_address};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::arguments::named;
 use super::context::{Context, Route};
@@ -103,6 +106,9 @@ pub(super) async fn take_back<T: TaskLayer>(context: &Context<'_, T>, target: &T
     let _: Result<Value, CallError> = context.call("Target.closeTarget", &params, Route::default()).await;
 }
 
+/// How long the next current tab may take to be ready: a sleeping one is woken.
+const CHOSEN: Duration = Duration::from_secs(2);
+
 async fn close<T: TaskLayer>(context: &Context<'_, T>, given: Option<&str>) -> Result<Outcome, CallError> {
     let view = context.view()?;
     let target = match given {
@@ -116,8 +122,17 @@ async fn close<T: TaskLayer>(context: &Context<'_, T>, given: Option<&str>) -> R
     // The browser closes it without asking the page, so that a hung one goes as well (fact A22).
     let params = json!({"targetId": target});
     let _closed: Value = context.call("Target.closeTarget", &params, Route::default()).await?;
-    let which = if given.is_none() { ", the current tab" } else { "" };
-    Ok(list(&*context.view()?, &format!("Closed {name}{which}.\n")))
+    if view.current.as_ref() != Some(&target) {
+        return Ok(list(&*context.view()?, &format!("Closed {name}.\n")));
+    }
+    // Whichever the task works in from here on is told; where none is left the next call opens one.
+    if context.view()?.tabs.iter().any(|tab| tab.target_id != target) {
+        let _ = timeout(CHOSEN, context.tasks.current_session(context.task)).await;
+    }
+    let view = context.view()?;
+    let next = view.tabs.iter().find(|tab| Some(&tab.target_id) == view.current.as_ref() && tab.target_id != target);
+    let next = next.map(|tab| format!("; {} is the current one now", tab_names::name(tab))).unwrap_or_default();
+    Ok(list(&view, &format!("Closed {name}, the current tab{next}.\n")))
 }
 
 fn list(view: &TaskView, before: &str) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::sandbox::wait_until;
 use super::super::world::World;
@@ -62,4 +62,23 @@ fn a_crashed_tab_is_listed_as_such_and_navigating_starts_it_again() {
         world.tool("browser_tabs", json!({"action": "list"}))["data"]["tabs"][0]["state"] == "ready"
     });
     assert_eq!(world.line.js("document.title"), "fine");
+}
+
+#[test]
+fn after_the_current_tab_was_closed_it_is_said_which_one_is_current_then() {
+    let mut world = World::with(&[("/", "<title>left</title>")]);
+    world.go("/");
+    for _ in 0..2 {
+        world.tool("browser_tabs", json!({"action": "new"}));
+    }
+    let closed = world.tool("browser_tabs", json!({"action": "close"}));
+    assert!(text(&closed).starts_with("Closed t3, the current tab; t2 is the current one now.\n"), "{closed}");
+    let current = |listed: &Value| -> Vec<String> {
+        let tabs = listed["data"]["tabs"].as_array().expect("tabs").iter();
+        tabs.filter(|tab| tab["current"] == true).map(|tab| tab["id"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(current(&closed), ["t2"]);
+    let closed = world.tool("browser_tabs", json!({"action": "close", "target_id": "t2"}));
+    assert_eq!(current(&closed), ["t1"], "{closed}");
+    assert_eq!(world.line.js("document.title"), "left");
 }
