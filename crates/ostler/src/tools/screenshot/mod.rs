@@ -7,6 +7,7 @@ mod annotate;
 mod temporary;
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -31,8 +32,10 @@ use crate::times::CALL_DEFAULT;
 
 /// A hidden tab draws nothing, and answers the first request only once a second one comes (fact C29).
 const ASK_AGAIN: Duration = Duration::from_millis(250);
-/// How many requests are out at most.
-const MOST_ASKED: usize = 4;
+/// That second one, of which nothing is used.
+const NUDGE: &[u8] = br#"{"format":"jpeg","quality":1}"#;
+/// How many of those are out at most.
+const MOST_NUDGES: usize = 3;
 /// The longest side that Chromium draws as one piece.
 const LONGEST_SIDE: f64 = 16_000.0;
 /// The smallest `max_dim` in which anything can be made out.
@@ -221,13 +224,16 @@ async fn capture<T: TaskLayer>(tab: &Tab<'_, T>, part: &Part, full: bool) -> Res
     let Part { x, y, width, height, scale, device_pixel_ratio } = part;
     let clip = json!({"x": x, "y": y, "width": width, "height": height, "scale": scale / device_pixel_ratio});
     let params = Bytes::from(json!({"format": "png", "captureBeyondViewport": full, "clip": clip}).to_string());
-    let ask = || tab.call_raw("Page.captureScreenshot", params.clone(), tab.route());
-    let mut asked = FuturesUnordered::new();
-    asked.push(ask());
+    let mut picture = pin!(tab.call_raw("Page.captureScreenshot", params, tab.route()));
+    // What is small and shows the viewport as it is: two who change it for a picture take the other one's change for how
+    // it was (fact F52).
+    let nudge = || tab.call_raw("Page.captureScreenshot", Bytes::from_static(NUDGE), tab.route());
+    let mut nudges = FuturesUnordered::new();
     loop {
         tokio::select! {
-            Some(answer) = asked.next() => return answer,
-            () = sleep(ASK_AGAIN), if asked.len() < MOST_ASKED => asked.push(ask()),
+            answer = &mut picture => return answer,
+            Some(_) = nudges.next() => {}
+            () = sleep(ASK_AGAIN), if nudges.len() < MOST_NUDGES => nudges.push(nudge()),
         }
     }
 }

@@ -217,3 +217,16 @@ fn a_picture_of_a_page_whose_frame_a_dialog_in_another_tab_stops_is_not_waited_f
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}: {shot}", began.elapsed());
     assert!(text(&shot).contains("2 frames could not be asked and have no marks"), "{shot}");
 }
+
+/// It takes longer than a hidden tab is waited for, so that it is asked for again meanwhile (facts C29, F52).
+#[test]
+fn a_picture_of_a_whole_long_page_leaves_the_tab_as_it_was() {
+    let long: String = (0..3000).map(|number| format!("<p>{number} <button>{number}</button></p>")).collect();
+    let mut world = World::with(&[("/long", &long), ("/", "<body style='height:3000px'>")]);
+    world.go("/long");
+    world.tool("browser_screenshot", json!({"full": true}));
+    world.go("/");
+    world.tool("browser_scroll", json!({"dy": 500}));
+    assert_eq!(world.line.js("scrollY"), 500);
+    world.tool("browser_screenshot", json!({}));
+}
