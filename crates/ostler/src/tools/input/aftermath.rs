@@ -208,12 +208,14 @@ impl<'a, T: TaskLayer> Action<'a, T> {
                 .filter(|_| tab.url.is_empty() || tab.url == "about:blank")
                 .unwrap_or_else(|| tab.url.clone()),
         });
+        // Whether the page may be left is asked first, before anything is asked of a server.
+        let asks = self.tab.view()?.state == TabState::Dialog;
         Ok(Aftermath {
             page,
             new_tabs: new_tabs.collect(),
             file_chooser: told.file_chooser,
             downloads: told.downloads,
-            unanswered: told.loading && !told.kept_by_script && told.held_up.is_none(),
+            unanswered: told.loading && !asks && !told.kept_by_script && told.held_up.is_none(),
             held_up: told.held_up,
         })
     }

@@ -188,6 +188,21 @@ fn clicks_that_many_send_at_once_to_one_tab_all_arrive() {
     assert_eq!(world.line.js("clicks"), CLIENTS);
 }
 
+#[test]
+fn a_click_that_makes_the_page_ask_whether_it_may_be_left_blames_no_server() {
+    let page = "<title>stays</title><button onclick='onbeforeunload = event => event.preventDefault()'>Arm</button>
+                <a href='/two'>Leave</a>";
+    let mut world = World::with(&[("/", page), ("/two", "<title>two</title>")]);
+    world.go("/");
+    world.outline();
+    world.tool("browser_click", json!({"ref": "e1"}));
+    let asked = world.tool("browser_click", json!({"ref": "e2"}));
+    assert_eq!(asked["data"]["pending_dialogs"][0]["type"], "beforeunload", "{asked}");
+    assert!(!text(&asked).contains("server"), "{asked}");
+    world.tool("browser_dialog", json!({"action": "accept"}));
+    world.wait_for("document.title === 'two'");
+}
+
 /// Without waiting for the frame to see the mouse, three of eight such clicks went past it, to nobody (fact F51).
 #[test]
 fn a_click_into_a_frame_of_another_process_that_is_scrolled_to_for_it_is_not_lost() {
