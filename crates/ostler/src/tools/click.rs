@@ -65,7 +65,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let (found, done) = match patience.step(place::move_to(&tab, &place, modifiers)).await {
         Ok(found) => {
             let click = mouse::click(&tab, found.at, args.button.unwrap_or_default(), clicks, modifiers);
-            let done = patience.step(click).await;
+            let done = patience.act(click).await;
             (Some(found), done)
         }
         Err(error) => (None, Err(error)),

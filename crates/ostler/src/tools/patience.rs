@@ -64,6 +64,18 @@ impl<'a, T: TaskLayer> Patience<'a, T> {
         }
     }
 
+    /// Takes the step that is the input itself. What the page has of it when the time is over nobody knows: a dialog that
+    /// is open by then is not what kept it from being sent.
+    pub(super) async fn act<R>(&self, input: impl Future<Output = Result<R, CallError>>) -> Result<R, CallError> {
+        match timeout_at(self.deadline, input).await {
+            Ok(done) => done,
+            Err(_) => Err(match self.is_over().await {
+                CallError::DialogOpen { .. } | CallError::AsksOn { .. } => self.timeout(TimeoutHint::None),
+                error => error,
+            }),
+        }
+    }
+
     /// Takes a step that only reads: it is also given up once it is known that a script keeps the page busy.
     pub(super) async fn read<R>(&self, step: impl Future<Output = Result<R, CallError>>) -> Result<R, CallError> {
         self.watched(Ends::Script, step).await

@@ -24,7 +24,7 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let patience = Patience::to_act(&tab);
     let stroke = keys::chord(&args.key, patience.step(keyboard::platform(context)).await?)?;
     let action = patience.step(Action::begin(&tab)).await?;
-    let done = patience.step(keyboard::press(&tab, &stroke)).await;
+    let done = patience.act(keyboard::press(&tab, &stroke)).await;
     let aftermath = action.end(done).await?;
     let text = aftermath.told_after(format!("Pressed {}.", args.key), context.words);
     Ok(Outcome::new(text, &aftermath))

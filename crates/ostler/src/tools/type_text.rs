@@ -93,11 +93,11 @@ pub(super) async fn run<T: TaskLayer>(context: &Context<'_, T>, args: Args) -> R
     let work = Typing { tab: &tab, element: &element, what: &what, text: &args.text, clear: args.clear == Some(true) };
     let action = patience.step(Action::begin(&tab)).await?;
     patience.extend(keyboard::time_for(&args.text));
-    let mut done = patience.step(work.fill(&field)).await;
+    let mut done = patience.act(work.fill(&field)).await;
     let was_stopped = matches!(done, Err(CallError::DialogOpen { .. }));
     if done.is_ok() && args.submit == Some(true) {
         let submit = async { keyboard::press(&tab, &chord("Enter", platform(context).await?)?).await };
-        done = patience.step(submit).await;
+        done = patience.act(submit).await;
     }
     let aftermath = action.end(done).await?;
     // A page that asks, or that has gone on to another one, has no field to be looked at.

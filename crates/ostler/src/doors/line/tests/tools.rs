@@ -60,7 +60,7 @@ fn tab(number: u64, target: &str, state: TabState) -> TabView {
     }
 }
 
-fn dialog(number: u64) -> Arc<DialogView> {
+pub(super) fn dialog(number: u64) -> Arc<DialogView> {
     Arc::new(DialogView {
         id: DialogId(number),
         kind: DialogKind::Confirm,

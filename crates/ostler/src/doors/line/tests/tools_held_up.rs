@@ -10,7 +10,7 @@ use tokio::time::{Instant, pause, sleep};
 
 use super::Client;
 use super::fake_tasks::{ArrivedCall, Script};
-use super::tools::{publish_tab, publish_tab_around_frame, read};
+use super::tools::{dialog, publish_tab, publish_tab_around_frame, read};
 
 impl Script {
     /// Returns the next call that a tool makes of its page; the browser itself is there and says so.
@@ -100,6 +100,24 @@ async fn a_page_that_is_slow_at_every_step_has_one_deadline_for_all_of_them() {
     let error = late["error"].as_str().expect("a sentence");
     assert!(error.contains("; a script has kept the page busy for at least 3 s"), "{error}");
     assert!(matches!(late["timeout_ms"].as_u64(), Some(10_000..10_100)), "{late}");
+}
+
+#[tokio::test]
+async fn a_key_that_was_sent_is_not_said_to_be_kept_back_by_a_dialog_that_is_open_by_then() {
+    let (mut client, mut script) = Client::connect();
+    pause();
+    publish_tab(&script, Arrival::None);
+    client.send(r#"{"meta":"tool","name":"browser_press","args":{"key":"a"}}"#).await;
+    script.tool_call().await.succeed("{}");
+    let key = script.tool_call().await;
+    assert_eq!(key.request.method, "Input.dispatchKeyEvent");
+    script.silent_for(Duration::from_millis(9900)).await;
+    let look = script.tool_call().await;
+    look.end(Err(CallError::DialogOpen { dialog: dialog(1), sent: false }));
+    let late = read(&client.line().await);
+    assert_eq!(late["error_code"], "timeout", "{late}");
+    let error = late["error"].as_str().expect("a sentence");
+    assert!(!error.contains("not sent") && error.contains("browser_snapshot before trying again"), "{error}");
 }
 
 #[tokio::test]
