@@ -350,7 +350,7 @@ fn a_host_that_has_a_daemon_started_is_told_once_which_browser_it_found() {
     assert!(!told.contains("by itself"), "{told}");
     let told = texts(&host.call("browser_cdp", evaluate()));
     let note = told.lines().last().expect("a line");
-    assert!(note.contains("found a browser by itself") && note.contains("DevToolsActivePort of Chromium"), "{told}");
+    assert!(note.contains("this is the browser it works in") && note.contains("DevToolsActivePort of Chromium"), "{told}");
     let told = texts(&host.call("browser_cdp", evaluate()));
     assert!(!told.contains("by itself"), "{told}");
     host.end();

@@ -139,8 +139,9 @@ impl Daemon {
         let ours = tasks.into_iter().find(|known| known.task == own.as_str() && known.active)?;
         (self.link.take_start() && ours.browser_kind == "local").then(|| {
             format!(
-                "Note: no ostler daemon ran, so one was started, and it found a browser by itself: {}. It may be the user's \
-                 own, with what is open in it; the user has another one taken by `ostler connect`.",
+                "Note: no ostler daemon ran, so one was started, and this is the browser it works in: {}. Unless ostler \
+                 launched it, it may be the user's own, with what is open in it; the user has another one taken by \
+                 `ostler connect`.",
                 ours.browser
             )
         })
