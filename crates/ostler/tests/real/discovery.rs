@@ -347,17 +347,20 @@ fn a_host_that_has_a_daemon_started_is_told_once_which_browser_it_found() {
     let mut host = Host::start(mcp.env_remove("BU_CDP_WS").env("HOME", person.sandbox.path("person")));
     // Nothing is driven for that, so there is no browser to tell of yet.
     let told = texts(&host.call("browser_tabs", json!({"action": "list"})));
-    assert!(!told.contains("by itself"), "{told}");
+    assert!(!told.contains("this is the browser it works in"), "{told}");
     let told = texts(&host.call("browser_cdp", evaluate()));
     let note = told.lines().last().expect("a line");
-    assert!(note.contains("this is the browser it works in") && note.contains("DevToolsActivePort of Chromium"), "{told}");
+    assert!(
+        note.contains("this is the browser it works in") && note.contains("DevToolsActivePort of Chromium"),
+        "{told}"
+    );
     let told = texts(&host.call("browser_cdp", evaluate()));
-    assert!(!told.contains("by itself"), "{told}");
+    assert!(!told.contains("this is the browser it works in"), "{told}");
     host.end();
     // A daemon that was there is no news.
     let mut mcp = person.sandbox.ostler(&["mcp"]);
     let mut host = Host::start(mcp.env_remove("BU_CDP_WS").env("HOME", person.sandbox.path("person")));
     let told = texts(&host.call("browser_cdp", evaluate()));
-    assert!(!told.contains("by itself"), "{told}");
+    assert!(!told.contains("this is the browser it works in"), "{told}");
     host.end();
 }
